@@ -1,0 +1,45 @@
+# Two commands: `make demo` and `make test`. Each makes its own .venv and can be run again.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Real data sets for the tests that use them; the product itself looks in a user cache folder.
+SHARED_DATA := $(abspath ../shared/data)
+ifneq ($(wildcard $(SHARED_DATA)),)
+export REHEAD_DATA ?= $(SHARED_DATA)
+endif
+
+.PHONY: demo test bench lint format clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    train on noisy digits, fix the network, write demo-report.html"
+	@echo "make test    lint, types, doctests, tests"
+	@echo "make bench   speed and memory of the core (LARGE=1 for the large size)"
+
+# Reinstalled when the metadata or the pins change; the code itself is installed in place.
+$(VENV)/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rehead needs Python 3.11 or newer; choose one with: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: $(VENV)/installed
+	$(BIN)/rehead demo $(ARGS)
+
+test: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest --doctest-modules src
+	$(BIN)/pytest -n 2 tests
+
+bench: $(VENV)/installed
+	$(BIN)/python benchmarks/core.py $(if $(LARGE),--large)
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache

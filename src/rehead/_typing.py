@@ -1,0 +1,9 @@
+"""Types used everywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+Array = NDArray[Any]

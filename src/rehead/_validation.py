@@ -1,0 +1,301 @@
+"""The one place where user input is checked. An error names what is wrong and what to do."""
+
+from __future__ import annotations
+
+import difflib
+import numbers
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
+
+from rehead._typing import Array
+from rehead.gaussian import ESTIMATORS, Options
+from rehead.gaussian.kernels import BLOCK
+
+
+class ReheadWarning(UserWarning):
+    """The result is sensible, but there is something the user should know about it."""
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool) -> Array:
+    """Features as a finite 2-d float array; float32 stays float32."""
+    if getattr(X, "dtype", None) == np.float16:
+        X = X.astype(np.float32)
+    X = validate_data(
+        estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False
+    )
+    check_finite(X, getattr(estimator, "feature_names_in_", None))
+    result: Array = X
+    return result
+
+
+def check_finite(X: Array, names: Array | None = None, what: str = "X") -> None:
+    """Raise if a value is NaN or infinite, and say where the first one is."""
+    for a in range(0, len(X), BLOCK):
+        block = X[a : a + BLOCK]
+        # One sum finds out, at memory speed; only a bad block is looked at closely.
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = block.sum(dtype=np.float64)
+        if np.isfinite(total):
+            continue
+        bad = ~np.isfinite(block)
+        if not bad.any():
+            continue
+        row, column = (int(i[0]) for i in np.nonzero(bad))
+        value = "NaN" if np.isnan(block[row, column]) else "infinity"
+        feature = column if names is None else f"{names[column]!r}"
+        raise ValueError(
+            f"Input {what} contains {value} (row {a + row}, feature {feature} first). Drop such "
+            "rows or fill them in, with sklearn.impute.SimpleImputer for example."
+        )
+
+
+def check_labels(y: Any, n: int) -> Array:
+    """Labels as a 1-d array without missing values."""
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    labels: Array = np.asarray(column_or_1d(y, warn=True))
+    if len(labels) != n:
+        raise ValueError(
+            f"X has {n} rows and y has {len(labels)} labels: inconsistent numbers of samples. "
+            "Pass one label for each row, in the same order."
+        )
+    check_no_missing_labels(labels)
+    check_classification_targets(labels)
+    return labels
+
+
+def check_no_missing_labels(y: Array) -> None:
+    """Raise if a label is None, NaN or NA."""
+    if y.dtype.kind == "O":
+        missing = np.array([v is None or v is not v or _is_na(v) for v in y], bool)
+    elif y.dtype.kind in "fc":
+        missing = ~np.isfinite(y)
+    else:
+        return
+    if missing.any():
+        where = int(np.flatnonzero(missing)[0])
+        raise ValueError(
+            f"Input y contains NaN, infinity or missing labels: {int(missing.sum())} in all, row "
+            f"{where} first. Leave unlabelled rows out of fit; predict gives them a label."
+        )
+
+
+def _is_na(value: object) -> bool:
+    """Whether a value is not equal to itself (NaN), or cannot say so (pandas.NA)."""
+    try:
+        return bool(value != value)
+    except TypeError:
+        return True
+
+
+def encode_labels(y: Array) -> tuple[Array, Array]:
+    """Classes, sorted, and the code of each label."""
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:
+        kinds = ", ".join(sorted({type(v).__name__ for v in y}))
+        raise ValueError(
+            f"The labels mix types that cannot be sorted ({kinds}). Convert them to one type, "
+            "with y.astype(str) for example."
+        ) from None
+    if len(classes) < 2:
+        raise ValueError(
+            f"Classifier can't be trained with one class only: all labels are {classes[0]!r}. "
+            "Pass samples of at least 2 classes."
+        )
+    return classes, codes.astype(np.int64).reshape(-1)
+
+
+def known_codes(y: Array, classes: Array) -> Array:
+    """Codes of labels that must be among the fitted classes."""
+    strange = sorted({v for v in y.tolist() if v not in set(classes.tolist())}, key=str)
+    if strange:
+        raise ValueError(
+            f"The model was not fitted on these labels: {strange[:5]}. It knows {list(classes)}; "
+            "fit it on all classes, or leave those rows out."
+        )
+    return np.searchsorted(classes, y).astype(np.int64)
+
+
+def check_layers(layers: Any, expected: list[str] | None = None) -> None:
+    """A mapping of layer names to features of the same samples."""
+    if not isinstance(layers, Mapping) or not layers:
+        raise ValueError(
+            f"layers must be a non-empty dict of layer name to features, got "
+            f"{type(layers).__name__}. For one layer: {{'features': X}}."
+        )
+    lengths = {name: len(X) for name, X in layers.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(
+            f"The layers have different numbers of samples: {lengths}. Extract all layers from "
+            "the same samples, in the same order."
+        )
+    missing = [name for name in expected or [] if name not in layers]
+    if missing:
+        raise ValueError(
+            f"Layers {missing} are missing; the ensemble was fitted on {expected}, got "
+            f"{list(layers)}."
+        )
+    unseen = [name for name in layers if expected is not None and name not in expected]
+    if unseen:
+        raise ValueError(f"The ensemble was not fitted on {unseen}, only on {expected}.")
+
+
+def check_weights(sample_weight: Any, X: Array, codes: Array, classes: Array) -> Array | None:
+    """Sample weights, or None for equal ones."""
+    if sample_weight is None:
+        return None
+    w = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    empty = np.bincount(codes, weights=w, minlength=len(classes)) <= 0
+    if (~empty).sum() < 2:
+        raise ValueError(
+            "Less than 2 classes have samples of positive sample_weight: cannot train with one "
+            "class only. Give samples of at least 2 classes a positive weight."
+        )
+    if empty.any():
+        raise ValueError(
+            f"All samples of class {classes[empty][0]!r} have weight 0. Leave the class out of X "
+            "and y, or give one of its samples a positive weight."
+        )
+    weights: Array = w
+    return weights
+
+
+def check_mask(mask: Any, n: int, name: str) -> Array | None:
+    """A boolean mask of n rows, or None."""
+    if mask is None:
+        return None
+    array: Array = np.asarray(mask)
+    if array.shape != (n,) or array.dtype.kind != "b":
+        raise ValueError(
+            f"{name} must be a boolean mask with one entry for each of the {n} rows, got "
+            f"{array.dtype} of shape {array.shape}. From row numbers: mask = np.zeros({n}, bool); "
+            "mask[rows] = True."
+        )
+    return array
+
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {
+        "estimator": "mcd",
+        "support_fraction": None,
+        "max_steps": 2,
+        "n_starts": 1,
+        "start": "random",
+        "leave_one_out": False,
+        "shrinkage": 0.0,
+        "priors": "uniform",
+    },
+    "authors": {
+        "estimator": "mcd",
+        "support_fraction": 0.7,
+        "max_steps": 1,
+        "n_starts": 1,
+        "start": "pooled",
+        "leave_one_out": False,
+        "shrinkage": 0.0,
+        "priors": "uniform",
+    },
+}
+"""``paper``: Algorithm 1 as printed. ``authors``: the released code, which keeps 70 % of each
+class after one selection by a covariance shared by all classes (without its division bug)."""
+
+DEFAULT_ESTIMATOR = "mcd"
+
+
+def resolve_options(
+    estimator: str | None, preset: str | None, given: Mapping[str, Any]
+) -> tuple[str, Options]:
+    """Name of the estimator and its options, from what the user set (``None``: not set)."""
+    given = {name: value for name, value in given.items() if value is not None}
+    if preset is not None:
+        check_choice(preset, PRESETS, "preset")
+        clash = sorted([*given, *(["estimator"] if estimator is not None else [])])
+        if clash:
+            raise ValueError(
+                f"preset={preset!r} already sets {', '.join(clash)}. Give either the preset or "
+                f"the arguments; {preset!r} stands for {PRESETS[preset]}."
+            )
+        settings = dict(PRESETS[preset])
+        return settings.pop("estimator"), Options(**settings)
+    name = DEFAULT_ESTIMATOR if estimator is None else estimator
+    check_choice(name, ESTIMATORS, "estimator")
+    unused = sorted(set(given) - ESTIMATORS[name].uses)
+    if unused:
+        raise ValueError(
+            f"estimator={name!r} does not use {', '.join(unused)}. Leave that out, or choose "
+            f"another estimator; this one uses {', '.join(sorted(ESTIMATORS[name].uses))}."
+        )
+    defaults = ESTIMATORS[name].defaults
+    options = Options(**{**vars(defaults), **given})
+    _check_options(options)
+    return name, options
+
+
+def _check_options(options: Options) -> None:
+    fraction, shrinkage = options.support_fraction, options.shrinkage
+    if fraction is not None and not (_is_real(fraction) and 0 < fraction <= 1):
+        raise ValueError(f"support_fraction must be in (0, 1] or None, got {fraction!r}.")
+    for name in ("max_steps", "n_starts"):
+        value = getattr(options, name)
+        if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+            raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+    check_choice(options.start, ("random", "deterministic", "pooled"), "start")
+    if options.n_starts > 1 and options.start != "random":
+        raise ValueError(
+            f"n_starts={options.n_starts} needs start='random'; start={options.start!r} has its "
+            "own starts."
+        )
+    if shrinkage != "auto" and not (_is_real(shrinkage) and 0 <= shrinkage <= 1):
+        raise ValueError(f"shrinkage must be in [0, 1] or 'auto', got {shrinkage!r}.")
+    if not isinstance(options.leave_one_out, (bool, np.bool_)):
+        raise ValueError(f"leave_one_out must be True or False, got {options.leave_one_out!r}.")
+
+
+def _is_real(value: object) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def check_priors(priors: Any, classes: Array) -> str | Array:
+    """Priors as "uniform", "empirical" or an array that sums to 1."""
+    if isinstance(priors, str):
+        check_choice(priors, ("uniform", "empirical"), "priors")
+        return priors
+    beta: Array = np.asarray(priors, np.float64)
+    if beta.shape != (len(classes),) or not (beta >= 0).all() or not np.isclose(beta.sum(), 1):
+        raise ValueError(
+            f"priors must be 'uniform', 'empirical' or {len(classes)} probabilities that sum to "
+            f"1 (classes {list(classes)}), got {priors!r}."
+        )
+    beta = beta / beta.sum()
+    return beta
+
+
+def check_choice(value: Any, choices: Iterable[str], name: str) -> None:
+    """Raise if a value is not one of the choices, with the nearest one."""
+    choices = list(choices)
+    if isinstance(value, str) and value in choices:
+        return
+    near = difflib.get_close_matches(str(value), choices, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"{name} must be one of {choices}, got {value!r}.{hint}")
+
+
+def generator_from(random_state: Any) -> np.random.Generator:
+    """A generator from None, an int, a numpy Generator or a RandomState."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    if random_state is np.random:
+        return np.random.default_rng(np.random.randint(2**31, size=4))
+    if random_state is not None and not isinstance(random_state, numbers.Integral):
+        raise ValueError(
+            f"random_state must be None, a whole number, a numpy Generator or a RandomState, got "
+            f"{random_state!r}."
+        )
+    return np.random.default_rng(None if random_state is None else int(random_state))

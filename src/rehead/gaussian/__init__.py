@@ -1,0 +1,50 @@
+"""Robust estimation of class Gaussians. Needs numpy and scipy only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from rehead.gaussian.classwise import identity, lts, mcd_tied, sample
+from rehead.gaussian.mcd import support_size
+from rehead.gaussian.options import Fit, Options
+from rehead.gaussian.posterior import posterior
+from rehead.gaussian.rows import ByClass, group_by_class
+from rehead.gaussian.tied import TiedGaussians, tied_gaussians
+from rehead.gaussian.trimmed import trimmed_kmeans
+
+
+class Estimator(NamedTuple):
+    """A way to estimate the Gaussians: its function, the options it uses, and its defaults."""
+
+    function: Callable[[ByClass, Options, np.random.Generator], Fit]
+    uses: frozenset[str]
+    defaults: Options = Options()
+
+
+_ALWAYS = frozenset({"priors", "shrinkage"})
+_TRIMS = _ALWAYS | {"support_fraction", "max_steps"}
+
+ESTIMATORS: dict[str, Estimator] = {
+    "identity": Estimator(identity, _ALWAYS),
+    "lts": Estimator(lts, _TRIMS),
+    "mcd": Estimator(mcd_tied, _TRIMS | {"n_starts", "start", "leave_one_out"}),
+    "posterior": Estimator(posterior, _TRIMS, Options(support_fraction=0.5, max_steps=3)),
+    "sample": Estimator(sample, _ALWAYS),
+    "trimmed-kmeans": Estimator(trimmed_kmeans, _TRIMS),
+}
+"""Estimators by name."""
+
+__all__ = [
+    "ESTIMATORS",
+    "ByClass",
+    "Estimator",
+    "Fit",
+    "Options",
+    "TiedGaussians",
+    "group_by_class",
+    "support_size",
+    "tied_gaussians",
+]

@@ -1,0 +1,244 @@
+"""The paper's estimators that look at one class at a time: sample, MCD, identity, LTS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from rehead._typing import Array
+from rehead.gaussian.kernels import (
+    MIN_SLACK,
+    IllConditionedError,
+    Moments,
+    Rows,
+    Subset,
+    moments,
+    select_smallest,
+    squared_norms,
+)
+from rehead.gaussian.mcd import Estimate, McdResult, mcd, support_size
+from rehead.gaussian.options import Fit, Options
+from rehead.gaussian.rows import ByClass, PooledMoments, pool, pooled_moments
+from rehead.gaussian.shrinkage import invertible
+from rehead.gaussian.starts import deterministic_starts, random_start
+from rehead.gaussian.threads import ordered_map
+from rehead.gaussian.tied import TiedGaussians, from_moments
+
+IN_DOUBLE = (
+    "The features are too ill-conditioned for float32 (nearly collinear, or very different in "
+    "scale); double precision was used where needed. Standardise the features or set "
+    "shrinkage='auto' to stay in float32."
+)
+
+
+def sample(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
+    """Equation 1: class means and tied covariance of all samples. Not robust."""
+    subsets = [data.whole(c) for c in range(data.n_classes)]
+    notes: list[str] = []
+    return fit_of(data, tie(data, subsets, options, notes), subsets, None, notes)
+
+
+def identity(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
+    """Sample means and covariance I: the nearest mean in Euclidean distance (figure 2a)."""
+    subsets = [data.whole(c) for c in range(data.n_classes)]
+    return fit_of(data, _spherical(data, subsets, options), subsets, None, [])
+
+
+def lts(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
+    """Least trimmed squares means and covariance I (figure 2a).
+
+    ``min sum_{i <= K} |x_i - mu|^2`` for each class, by concentration steps from a random subset:
+    mean of the subset, then the K samples nearest to it.
+    """
+    rows = Rows(data.X)
+    subsets, n_iter = [], []
+    for c, seed in enumerate(class_seeds(rng, data)):
+        index, w, shift = data.rows[c], data.class_weights(c), data.shifts[c]
+        k = class_support(data, c, options)
+        subset, step = next(iter(_random_starts(data, c, k, 1, seed))), 0
+        for step in range(1, options.max_steps + 1):
+            centre = shift + _mean(rows, index, subset, shift)
+            score = np.concatenate([squared_norms(b) for _, b in rows.blocks(index, centre)])
+            previous, subset = subset, select_smallest(data.favour_trusted(c, score), k, w)
+            if np.array_equal(previous.positions, subset.positions):
+                break
+        subsets.append(subset)
+        n_iter.append(step)
+    return fit_of(data, _spherical(data, subsets, options), subsets, n_iter, [])
+
+
+def _mean(rows: Rows, index: Array, subset: Subset, shift: Array) -> Array:
+    """Mean of a subset relative to the shift."""
+    total = np.zeros(rows.n_features)
+    w = np.ones(len(subset.positions)) if subset.weights is None else subset.weights
+    for where, block in rows.blocks(index[subset.positions], shift):
+        total += w[where] @ block
+    mean: Array = (total / w.sum()).astype(rows.dtype)
+    return mean
+
+
+def _spherical(data: ByClass, subsets: list[Subset], options: Options) -> TiedGaussians:
+    rows = Rows(data.X)
+    sizes = np.array([len(s.positions) if s.weights is None else s.weights.sum() for s in subsets])
+    means = [
+        data.shifts[c] + _mean(rows, data.rows[c], s, data.shifts[c]) for c, s in enumerate(subsets)
+    ]
+    m = PooledMoments(sizes, np.stack(means), np.eye(data.n_features) * sizes.sum())
+    return from_moments(m, priors=options.priors, shrinkage=options.shrinkage)
+
+
+NO_MOMENTS = Moments(0.0, np.empty(0), np.empty((0, 0)))
+
+
+def mcd_tied(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
+    """RoG: (a) Algorithm 1 for each class, (b) one covariance, classes weighted by K_c."""
+    seeds = class_seeds(rng, data)
+    first = _pooled_estimates(data, options, seeds) if options.start == "pooled" else None
+    results: list[McdResult] = []
+    in_double = []
+
+    def of_class(c: int) -> McdResult:
+        try:
+            return _mcd_class(data, c, Rows(data.X), options, seeds[c], first)
+        except IllConditionedError:
+            in_double.append(c)
+            return _mcd_class(data, c, Rows(data.X, np.float64), options, seeds[c], first)
+
+    def moments_of_classes() -> Iterator[tuple[int, Moments]]:
+        flops = 3.0 * len(data.X) * data.n_features**2
+        for c, result in enumerate(ordered_map(of_class, range(data.n_classes), flops)):
+            results.append(result._replace(moments=NO_MOMENTS))
+            yield c, result.moments
+
+    pooled = pool(data, moments_of_classes())
+    subsets, n_iter = [r.subset for r in results], [r.n_steps for r in results]
+    notes = [IN_DOUBLE] if in_double else []
+    if options.support_fraction is None:
+        notes += _nothing_trimmed(data, n_iter)
+    gaussians = tie(data, subsets, options, notes, pooled)
+    return fit_of(data, gaussians, subsets, n_iter, notes)
+
+
+def _mcd_class(
+    data: ByClass,
+    c: int,
+    rows: Rows,
+    options: Options,
+    seed: int,
+    first: list[Estimate] | None,
+) -> McdResult:
+    """Algorithm 1 for one class: the best of its starts. The same seed gives the same starts."""
+    index, w, shift = data.rows[c], data.class_weights(c), data.shifts[c]
+    k = class_support(data, c, options)
+    if k >= data.class_size(c):
+        return McdResult(data.whole(c), moments(rows, index, shift, w), [], 0)
+    trusted = class_trusted(data, c)
+    if options.start == "deterministic":
+        starts: Iterable[Subset] = deterministic_starts(data.X[index], k, w, trusted)
+    else:
+        starts = _random_starts(data, c, k, options.n_starts, seed)
+    results = (
+        mcd(
+            rows,
+            index,
+            shift,
+            k,
+            start,
+            max_steps=options.max_steps,
+            weights=w,
+            trusted=trusted,
+            first_estimate=None if first is None else first[c],
+            loo=options.leave_one_out,
+            shrinkage=options.shrinkage,
+        )
+        for start in starts
+    )
+    return min(results, key=lambda r: r.log_dets[-1])
+
+
+def _pooled_estimates(data: ByClass, options: Options, seeds: list[int]) -> list[Estimate]:
+    """Means of a random subset of each class, and one covariance of all these subsets."""
+    subsets = [
+        next(iter(_random_starts(data, c, class_support(data, c, options), 1, seed)))
+        for c, seed in enumerate(seeds)
+    ]
+    m = pooled_moments(data, subsets)
+    factor = invertible(m.covariance, options.shrinkage, float(m.weights.sum())).factor
+    return [Estimate(m.means[c] - data.shifts[c], factor) for c in range(data.n_classes)]
+
+
+def _random_starts(data: ByClass, c: int, k: float, n_starts: int, seed: int) -> Iterator[Subset]:
+    n, w, trusted = len(data.rows[c]), data.class_weights(c), class_trusted(data, c)
+    for i in range(n_starts):
+        yield random_start(np.random.default_rng((seed, i)), n, k, w, trusted)
+
+
+def class_seeds(rng: np.random.Generator, data: ByClass) -> list[int]:
+    """One seed a class, so that no class's draws depend on those of another."""
+    return [int(s) for s in rng.integers(2**62, size=data.n_classes)]
+
+
+def class_support(data: ByClass, c: int, options: Options) -> float:
+    """K_c; trusted samples are kept even if they are more."""
+    k = support_size(data.class_size(c), data.n_features, options.support_fraction)
+    return max(k, data.trusted_size(c))
+
+
+def class_trusted(data: ByClass, c: int) -> Array | None:
+    """The trusted mask of one class."""
+    return None if data.trusted is None else data.trusted[data.rows[c]]
+
+
+def tie(
+    data: ByClass,
+    subsets: list[Subset],
+    options: Options,
+    notes: list[str],
+    pooled: PooledMoments | None = None,
+) -> TiedGaussians:
+    """Step (b): the tied Gaussians of the kept samples; double precision where it is needed."""
+    pooled = pooled_moments(data, subsets) if pooled is None else pooled
+    gaussians = from_moments(pooled, priors=options.priors, shrinkage=options.shrinkage)
+    weak = gaussians.factor.slack < MIN_SLACK["f"] or gaussians.shrunk > 0
+    if weak and data.X.dtype == np.float32:
+        pooled = pooled_moments(data, subsets, np.float64)
+        gaussians = from_moments(pooled, priors=options.priors, shrinkage=options.shrinkage)
+        if IN_DOUBLE not in notes:
+            notes.append(IN_DOUBLE)
+    if gaussians.shrunk > 0:
+        notes.append(
+            f"The tied covariance is singular ({pooled.weights.sum():.0f} kept samples, "
+            f"{data.n_features} features); it was shrunk by {gaussians.shrunk:.2g} "
+            "towards a multiple of the identity. Choose the amount yourself with shrinkage=, or "
+            "remove duplicate features."
+        )
+    return gaussians
+
+
+def fit_of(
+    data: ByClass,
+    gaussians: TiedGaussians,
+    subsets: list[Subset],
+    n_iter: list[int] | None,
+    notes: list[str],
+) -> Fit:
+    """Collect what an estimator found."""
+    support = np.zeros(len(data.X))
+    for c, (index, w) in enumerate(subsets):
+        support[data.rows[c][index]] = 1.0 if w is None else w
+    steps = np.zeros(data.n_classes, np.int64) if n_iter is None else np.asarray(n_iter)
+    return Fit(gaussians, support, steps, notes)
+
+
+def _nothing_trimmed(data: ByClass, n_iter: list[int]) -> list[str]:
+    untrimmed = [c for c, steps in enumerate(n_iter) if steps == 0]
+    if not untrimmed:
+        return []
+    smallest = min(data.class_size(c) for c in untrimmed)
+    return [
+        f"{len(untrimmed)} of {data.n_classes} classes have too few samples to trim any (the "
+        f"smallest has {smallest:.0f} for {data.n_features} features): K_c = (N_c + d + 1) / 2 "
+        "reaches N_c, so all their samples were kept, wrong labels included. Set "
+        "support_fraction (0.5, say) with shrinkage='auto', or estimator='posterior'."
+    ]

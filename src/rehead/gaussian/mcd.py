@@ -1,0 +1,195 @@
+"""The minimum covariance determinant of one class: Algorithm 1 of the paper, line by line.
+
+Finding the K_c samples whose covariance has the smallest determinant is NP-hard. Algorithm 1
+approaches it by *C-steps*: estimate mean and covariance of the subset, keep the K_c samples that
+are closest under them, repeat. A C-step never raises the determinant (Rousseeuw and Van Driessen,
+1999).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rehead._typing import Array
+from rehead.gaussian.kernels import (
+    Factor,
+    IllConditionedError,
+    Moments,
+    Rows,
+    Subset,
+    cholesky,
+    mahalanobis,
+    moments,
+    select_smallest,
+    update_moments,
+)
+from rehead.gaussian.shrinkage import Shrinkage, invertible, shrink
+
+
+def support_size(n: float, d: int, fraction: float | None = None) -> float:
+    """K_c, the number of samples that are kept.
+
+    The paper's ``floor((N_c + d + 1) / 2)`` has the highest breakdown point. It exceeds N_c when
+    ``N_c <= d + 1`` and is clamped: then nothing is trimmed. A ``fraction`` replaces the formula.
+
+    Examples
+    --------
+    >>> support_size(5000, 512)
+    2756.0
+    >>> support_size(100, 512), support_size(100, 512, fraction=0.7)
+    (100.0, 70.0)
+    """
+    k = np.floor((n + d + 1) / 2) if fraction is None else np.floor(fraction * n)
+    return float(min(max(k, 1.0), n))
+
+
+class Estimate(NamedTuple):
+    """Mean (relative to the shift) and factored covariance that distances are measured with."""
+
+    mean: Array
+    factor: Factor
+
+
+class McdResult(NamedTuple):
+    """The kept subset of a class and its moments about the shift.
+
+    ``log_dets`` has the log determinant of the covariance at the start and after each step,
+    ``n_steps`` is the number of C-steps done.
+    """
+
+    subset: Subset
+    moments: Moments
+    log_dets: list[float]
+    n_steps: int
+
+
+def estimate(m: Moments, shrinkage: Shrinkage = 0.0) -> Estimate:
+    """Lines 3 and 7: mean and covariance of the subset (divided by K_c, as printed)."""
+    covariance = m.scatter()
+    covariance /= m.weight
+    if covariance.dtype == np.float32:
+        # Raises where single precision is not enough; the caller starts again in double.
+        return Estimate(m.mean, cholesky(shrink(covariance, shrinkage, m.weight)))
+    return Estimate(m.mean, invertible(covariance, shrinkage, m.weight).factor)
+
+
+def leave_one_out(distance: Array, k: float) -> Array:
+    """Distances of samples inside a K-subset to the estimates *without* the sample itself.
+
+    ``D_loo = K/(K-1) * D / (1 - D/(K-1))``, exact for a covariance divided by K. Samples inside
+    the subset pull its mean and covariance towards themselves, so by the plain distance a random
+    start looks closest to itself and is hardly ever left when d is not much smaller than K.
+    """
+    room = 1.0 - distance / (k - 1.0)
+    eps = np.finfo(distance.dtype).eps
+    left_out: Array = k / (k - 1.0) * distance / np.maximum(room, eps)
+    return left_out
+
+
+def mcd(
+    rows: Rows,
+    index: Array,
+    shift: Array,
+    k: float,
+    start: Subset,
+    *,
+    max_steps: int = 2,
+    weights: Array | None = None,
+    trusted: Array | None = None,
+    first_estimate: Estimate | None = None,
+    loo: bool = False,
+    shrinkage: Shrinkage = 0.0,
+    shortcuts: bool = True,
+) -> McdResult:
+    """Algorithm 1 for the samples ``X[index]`` of one class.
+
+    Parameters
+    ----------
+    rows : Rows
+    index : array of row numbers
+    shift : array of shape (d,)
+        A point near the class; moments are formed about it.
+    k : float
+        K_c; see :func:`support_size`.
+    start : Subset
+        Line 2: the initial subset, as positions in ``index``.
+    max_steps : int, default=2
+        I_max. The paper finds that more steps do not help significantly.
+    weights, trusted : arrays of len(index), optional
+    first_estimate : Estimate, optional
+        Used instead of the start's own mean and covariance for the first distances (the
+        pooled-covariance start). The determinant is then compared from the second step on.
+    loo : bool, default=False
+        Rank samples inside the subset by :func:`leave_one_out`. The determinant may then rise, so
+        only an unchanged subset ends the loop early.
+    shrinkage : float or "auto", default=0
+        Shrink the class covariance at each step.
+    shortcuts : bool, default=True
+        Update moments by the rows that changed, and stop when the subset no longer changes: the
+        same result for less work. ``False`` does everything anew, for tests and benchmarks.
+
+    Raises
+    ------
+    IllConditionedError
+        If single precision is not enough. Call again with double precision rows.
+    """
+    subset = start
+    m = moments(rows, index[subset.positions], shift, subset.weights)  # line 3
+    current = first_estimate or estimate(m, shrinkage)
+    own = first_estimate is None  # whether `current` comes from `subset`
+    log_dets = [current.factor.log_det if own else np.inf]
+    step = 0
+    for step in range(1, max_steps + 1):  # line 4
+        distance = mahalanobis(rows, index, shift + current.mean, current.factor)  # line 5
+        if loo and own:
+            distance[subset.positions] = leave_one_out(distance[subset.positions], k)
+        if trusted is not None:
+            distance[trusted] = -np.inf
+        previous, subset = subset, select_smallest(distance, k, weights)  # line 6
+        if shortcuts and own and _same(previous, subset):
+            log_dets.append(log_dets[-1])
+            break
+        m = _moments_of(rows, index, shift, m, previous, subset, shortcuts)  # line 7
+        current, own = estimate(m, shrinkage), True
+        log_dets.append(current.factor.log_det)
+        if shortcuts and not loo and not log_dets[-1] < log_dets[-2]:  # line 8
+            break
+    return McdResult(subset, m, log_dets, step)
+
+
+def _same(a: Subset, b: Subset) -> bool:
+    return np.array_equal(a.positions, b.positions) and (
+        a.weights is None or b.weights is None or np.array_equal(a.weights, b.weights)
+    )
+
+
+def _moments_of(
+    rows: Rows,
+    index: Array,
+    shift: Array,
+    m: Moments,
+    previous: Subset,
+    subset: Subset,
+    shortcuts: bool,
+) -> Moments:
+    """Moments of a subset, from those of the previous one where few rows changed."""
+    if shortcuts and subset.weights is None:
+        gone = np.setdiff1d(previous.positions, subset.positions, assume_unique=True)
+        new = np.setdiff1d(subset.positions, previous.positions, assume_unique=True)
+        if len(gone) + len(new) < len(subset.positions) // 2:
+            m = update_moments(rows, m, index[gone], shift, sign=-1.0)
+            return update_moments(rows, m, index[new], shift)
+    return moments(rows, index[subset.positions], shift, subset.weights)
+
+
+__all__ = [
+    "Estimate",
+    "IllConditionedError",
+    "McdResult",
+    "estimate",
+    "leave_one_out",
+    "mcd",
+    "support_size",
+]

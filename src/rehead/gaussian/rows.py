@@ -1,0 +1,184 @@
+"""A labelled data set as the estimators see it: rows grouped by class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rehead._typing import Array
+from rehead.gaussian.blas import syrk
+from rehead.gaussian.kernels import BLOCK, Moments, Rows, Subset
+from rehead.gaussian.threads import ordered_map, ranges
+
+SHIFT_ROWS = 32
+"""Rows whose mean is subtracted before anything is multiplied. A handful is enough: the point is
+to remove an offset many times the spread, which single precision would not survive."""
+
+
+class ByClass(NamedTuple):
+    """Features, and for each class the rows that carry its label.
+
+    Attributes
+    ----------
+    X : array of shape (N, d)
+    rows : list of C sorted index arrays
+    weights : array of shape (N,) or None
+        How many times a row counts. Rows of weight 0 are not in ``rows``.
+    trusted : boolean array of shape (N,) or None
+        Rows whose label is known to be right: never trimmed.
+    shifts : array of shape (C, d)
+        A point near each class, subtracted before moments are formed.
+    """
+
+    X: Array
+    rows: list[Array]
+    weights: Array | None
+    trusted: Array | None
+    shifts: Array
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.rows)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    def class_weights(self, c: int) -> Array | None:
+        """Weights of the rows of class ``c``."""
+        return None if self.weights is None else self.weights[self.rows[c]]
+
+    def class_size(self, c: int) -> float:
+        """N_c: how many samples the class has, counted with their weights."""
+        w = self.class_weights(c)
+        return float(len(self.rows[c]) if w is None else w.sum())
+
+    def whole(self, c: int) -> Subset:
+        """All rows of a class."""
+        return Subset(np.arange(len(self.rows[c])), self.class_weights(c))
+
+    def favour_trusted(self, c: int, score: Array) -> Array:
+        """Scores in which trusted rows come first."""
+        if self.trusted is None:
+            return score
+        return np.where(self.trusted[self.rows[c]], -np.inf, score)
+
+    def trusted_size(self, c: int) -> float:
+        """Number of trusted samples of a class, counted with their weights."""
+        if self.trusted is None:
+            return 0.0
+        keep = self.trusted[self.rows[c]]
+        w = self.class_weights(c)
+        return float(keep.sum() if w is None else w[keep].sum())
+
+
+def group_by_class(
+    X: Array,
+    codes: Array,
+    n_classes: int,
+    *,
+    weights: Array | None = None,
+    trusted: Array | None = None,
+) -> ByClass:
+    """Group rows by class code 0 .. C-1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = group_by_class(np.eye(3), np.array([1, 0, 1]), 2)
+    >>> [rows.tolist() for rows in data.rows]
+    [[1], [0, 2]]
+    """
+    order = np.argsort(codes, kind="stable")
+    if weights is not None:
+        order = order[weights[order] > 0]
+    bounds = np.searchsorted(codes[order], np.arange(n_classes + 1))
+    rows = [order[a:b] for a, b in pairwise(bounds)]
+    shifts = np.stack([_point_near(X, r) for r in rows])
+    return ByClass(X, rows, weights, trusted, shifts)
+
+
+def _point_near(X: Array, rows: Array) -> Array:
+    """Mean of the first rows; exactly the common value where a feature does not vary."""
+    if not len(rows):
+        return np.zeros(X.shape[1], X.dtype)
+    some = X[rows[:SHIFT_ROWS]]
+    point: Array = some[0] + (some - some[0]).mean(axis=0)
+    return point
+
+
+class PooledMoments(NamedTuple):
+    """What the tied Gaussians are made of: class weights, class means, within-class scatter."""
+
+    weights: Array
+    means: Array
+    scatter: Array
+
+    @property
+    def covariance(self) -> Array:
+        """Equation 1, and step (b) of the two-step scheme: classes weighted by their size."""
+        covariance: Array = self.scatter / self.weights.sum()
+        return covariance
+
+
+def pool(data: ByClass, parts: Iterable[tuple[int, Moments]]) -> PooledMoments:
+    """Add up the moments of the classes (about their shifts), one class at a time."""
+    C, d = data.n_classes, data.n_features
+    weights, totals = np.zeros(C), np.zeros((C, d))
+    gram = np.zeros((d, d), order="F")
+    for c, m in parts:
+        weights[c], totals[c] = m.weight, m.total
+        gram += m.gram
+    return _from_sums(data, weights, totals, gram)
+
+
+def pooled_moments(data: ByClass, subsets: list[Subset], dtype: Any = None) -> PooledMoments:
+    """Means and within-class scatter of a subset of each class, in one pass over its rows.
+
+    A block may span classes, so that thousands of small classes cost no more than a few large
+    ones.
+    """
+    C, d = data.n_classes, data.n_features
+    index = np.concatenate([data.rows[c][s.positions] for c, s in enumerate(subsets)])
+    bounds = np.cumsum([0] + [len(s.positions) for s in subsets])
+    w = None if data.weights is None else np.concatenate([_weights(s) for s in subsets])
+
+    def part(span: slice) -> tuple[Array, Array, Array]:
+        rows = Rows(data.X, dtype)
+        weights, totals = np.zeros(C), np.zeros((C, d))
+        gram = np.zeros((d, d), rows.dtype, order="F")
+        for where, block in rows.blocks(index[span], np.zeros(d)):
+            start, stop = span.start + where.start, span.start + where.stop
+            first, last = np.searchsorted(bounds, [start, stop - 1], side="right") - 1
+            for c in range(first, last + 1):
+                a, b = max(bounds[c], start), min(bounds[c + 1], stop)
+                of_class = block[a - start : b - start]
+                of_class -= data.shifts[c]
+                weights[c] += b - a if w is None else w[a:b].sum()
+                totals[c] += of_class.sum(axis=0) if w is None else w[a:b] @ of_class
+            if w is not None:
+                block *= np.sqrt(w[start:stop])[:, None]
+            syrk(gram, block, 1.0)
+        return weights, totals, gram
+
+    flops = float(len(index)) * d * d
+    weights, totals, gram = np.zeros(C), np.zeros((C, d)), np.zeros((d, d), order="F")
+    for some in ordered_map(part, ranges(len(index), flops, BLOCK), flops):
+        weights += some[0]
+        totals += some[1]
+        gram += some[2]
+    return _from_sums(data, weights, totals, gram)
+
+
+def _weights(subset: Subset) -> Array:
+    return np.ones(len(subset.positions)) if subset.weights is None else subset.weights
+
+
+def _from_sums(data: ByClass, weights: Array, totals: Array, gram: Array) -> PooledMoments:
+    # A class that lost all its rows keeps its shift as mean; its weight is 0.
+    relative = totals / np.maximum(weights, np.finfo(float).tiny)[:, None]
+    scatter = gram - totals.T @ relative
+    return PooledMoments(weights, data.shifts + relative, np.asfortranarray(scatter))

@@ -1,0 +1,168 @@
+"""Class Gaussians with one covariance: from their parameters to the linear posterior."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import logsumexp
+
+from rehead._typing import Array
+from rehead.gaussian.kernels import MIN_SLACK, Factor, Rows, squared_norms, whiten
+from rehead.gaussian.rows import PooledMoments
+from rehead.gaussian.shrinkage import Shrinkage, invertible
+
+
+@dataclass(frozen=True, eq=False)
+class TiedGaussians:
+    """The generative classifier of section 3.1.
+
+    ``P(x | y=c) = N(x; mu_c, Sigma)`` and ``P(y=c) = beta_c``.
+
+    Attributes
+    ----------
+    means : array of shape (C, d)
+    covariance : array of shape (d, d)
+    priors : array of shape (C,)
+    factor : Factor
+        Cholesky factor of the covariance, double precision.
+    centre : array of shape (d,)
+        Mean of the class means. Everything is computed relative to it.
+    weights : array of shape (C, d)
+        ``(mu_c - centre)' Sigma^-1``. The posterior is ``softmax((x - centre) weights' + bias)``.
+    norms : array of shape (C,)
+        ``(mu_c - centre)' Sigma^-1 (mu_c - centre)``.
+    shrunk : float
+        What had to be shrunk beyond what was asked for, so that the inverse exists.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> g = tied_gaussians(np.array([[0.0, 0.0], [2.0, 0.0]]), np.eye(2))
+    >>> g.posterior(np.array([[1.0, 5.0]]))
+    array([[0.5, 0.5]])
+    """
+
+    means: Array
+    covariance: Array
+    priors: Array
+    factor: Factor
+    centre: Array
+    weights: Array
+    norms: Array
+    shrunk: float = 0.0
+
+    @property
+    def bias(self) -> Array:
+        """``-mu_c' Sigma^-1 mu_c / 2 + log beta_c``, relative to the centre."""
+        with np.errstate(divide="ignore"):
+            bias: Array = np.log(self.priors) - 0.5 * self.norms
+        return bias
+
+    def scores(self, X: Array) -> Array:
+        """``log beta_c + log N(x; mu_c, Sigma)`` up to a term that all classes share.
+
+        Linear in x, so a prediction costs one matrix product.
+        """
+        scores = self._linear(X)
+        scores += self.bias
+        return scores
+
+    def log_posterior(self, X: Array) -> Array:
+        """Bayes' rule, in logarithms."""
+        scores = self.scores(X)
+        scores -= scores.max(axis=1, keepdims=True)
+        scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        return scores
+
+    def posterior(self, X: Array) -> Array:
+        """``P(y=c | x)``, the softmax of a linear function of x.
+
+        Never exactly 0, not even in float32, so that its logarithm is finite.
+        """
+        scores = self.scores(X)
+        scores -= scores.max(axis=1, keepdims=True)
+        np.maximum(scores, np.log(np.finfo(scores.dtype).tiny), out=scores)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=1, keepdims=True)
+        return scores
+
+    def distances(self, X: Array) -> Array:
+        """Squared Mahalanobis distance of each row to each class mean, shape (N, C)."""
+        distances = self._linear(X)
+        distances *= -2.0
+        distances += self.norms
+        distances += self._squared_norms(X)[:, None]
+        return distances
+
+    def log_density(self, X: Array) -> Array:
+        """``log sum_c beta_c N(x; mu_c, Sigma)``: low for a sample unlike all classes."""
+        log_scale = -0.5 * (X.shape[1] * np.log(2.0 * np.pi) + self.factor.log_det)
+        quadratic = -0.5 * self._squared_norms(X) + log_scale
+        density: Array = quadratic + logsumexp(self.scores(X), axis=1)
+        return density
+
+    def _blocks(self, X: Array) -> Iterator[tuple[slice, Array]]:
+        """Centred blocks, in double precision where single cannot carry the inverse."""
+        dtype = np.float64 if self.factor.slack < MIN_SLACK["f"] else X.dtype
+        return Rows(X, dtype).blocks(slice(0, len(X)), self.centre)
+
+    def _linear(self, X: Array) -> Array:
+        out = np.empty((len(X), len(self.means)), X.dtype)
+        for where, block in self._blocks(X):
+            out[where] = block @ self.weights.T.astype(block.dtype, copy=False)
+        return out
+
+    def _squared_norms(self, X: Array) -> Array:
+        out = np.empty(len(X), X.dtype)
+        for where, block in self._blocks(X):
+            out[where] = squared_norms(whiten(block, self.factor))
+        return out
+
+
+def tied_gaussians(
+    means: Array,
+    covariance: Array,
+    priors: Array | None = None,
+    *,
+    shrinkage: Shrinkage = 0.0,
+    n: float = np.inf,
+) -> TiedGaussians:
+    """Build the classifier from its parameters (uniform priors unless given).
+
+    Only the lower triangle of ``covariance`` is read. ``n`` is the number of samples behind it,
+    for ``shrinkage="auto"``.
+    """
+    C = len(means)
+    priors = np.full(C, 1.0 / C) if priors is None else np.asarray(priors, np.float64)
+    covariance, factor, added = invertible(covariance, shrinkage, n)
+    lower = np.tril(covariance)
+    covariance = lower + lower.T
+    np.einsum("ii->i", covariance)[...] /= 2.0
+    means = means.astype(np.float64)
+    centre = means.mean(axis=0)
+    # Relative to the centre the posterior is the same, and an offset common to all features no
+    # longer costs digits.
+    half = solve_triangular(factor.lower, (means - centre).T, lower=True)
+    W = solve_triangular(factor.lower, half, lower=True, trans="T").T
+    norms = np.einsum("dc,dc->c", half, half)
+    return TiedGaussians(means, covariance, priors, factor, centre, W, norms, added)
+
+
+def from_moments(
+    m: PooledMoments, *, priors: str | Array = "uniform", shrinkage: Shrinkage = 0.0
+) -> TiedGaussians:
+    """Build the classifier from class moments.
+
+    ``priors`` is "uniform" (the paper's appendix), "empirical" (the share of each class among the
+    rows that were kept, equation 1) or an array.
+    """
+    if isinstance(priors, str):
+        beta = m.weights / m.weights.sum() if priors == "empirical" else None
+    else:
+        beta = priors
+    return tied_gaussians(
+        m.means, m.covariance, beta, shrinkage=shrinkage, n=float(m.weights.sum())
+    )

@@ -1,0 +1,123 @@
+"""Models on disk: one safetensors file whose header carries the rest as JSON. Never pickle.
+
+A file is written beside its target and moved into place, so that a reader never sees half of one;
+a checksum over the arrays tells a damaged file from a good one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from rehead._typing import Array
+
+FORMAT_VERSION = 1
+
+
+class ModelFileError(ValueError):
+    """A file that cannot be read as a model of this library."""
+
+
+def write_model(
+    path: str | os.PathLike[str],
+    kind: str,
+    arrays: Mapping[str, Array],
+    settings: Mapping[str, Any],
+) -> None:
+    """Write arrays and JSON settings atomically.
+
+    Raises
+    ------
+    TypeError
+        If a setting cannot be expressed in JSON.
+    """
+    arrays = {name: np.ascontiguousarray(a) for name, a in arrays.items()}
+    header = {
+        "kind": kind,
+        "version": FORMAT_VERSION,
+        "sha256": _checksum(arrays),
+        "settings": settings,
+    }
+    content = save(arrays, metadata={"rehead": json.dumps(header)})
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def read_model(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Read arrays and settings; a file that is not a good model of this kind is an error."""
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"There is no model file at {path}.")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise ModelFileError(
+            f"{path} is not a model file of rehead, or it is damaged ({error}). Save the model "
+            "again, or fit it anew."
+        ) from error
+    try:
+        header = json.loads(metadata["rehead"])
+        found, version, checksum = header["kind"], header["version"], header["sha256"]
+        settings = header["settings"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelFileError(
+            f"{path} is a safetensors file, but not one that rehead wrote."
+        ) from error
+    if version > FORMAT_VERSION:
+        raise ModelFileError(
+            f"{path} was written by a newer rehead (format {version}, this one reads up to "
+            f"{FORMAT_VERSION}). Upgrade with: pip install --upgrade rehead"
+        )
+    if found != kind:
+        raise ModelFileError(f"{path} holds a {found}, not a {kind}. Load it with {found}.load.")
+    if checksum != _checksum(arrays):
+        raise ModelFileError(f"{path} is damaged: its checksum does not match its content.")
+    return arrays, settings
+
+
+def labels_to_json(classes: Array) -> dict[str, Any]:
+    """Class labels with their dtype."""
+    if classes.dtype.kind not in "biufUO":
+        raise TypeError(f"Labels of type {classes.dtype} cannot be saved; use int or str labels.")
+    return {"dtype": classes.dtype.str, "values": classes.tolist()}
+
+
+def labels_from_json(saved: Mapping[str, Any]) -> Array:
+    """Class labels as they were."""
+    return np.array(saved["values"], dtype=np.dtype(saved["dtype"]))
+
+
+def _checksum(arrays: Mapping[str, Array]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        a = arrays[name]
+        digest.update(f"{name}:{a.dtype.str}:{a.shape};".encode())
+        digest.update(a.tobytes())
+    return digest.hexdigest()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
