@@ -24,8 +24,8 @@ def oas_intensity(covariance: Array, n: float) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> round(oas_intensity(np.diag([2.0, 1.0, 0.5]), n=10), 3)
-    0.42
+    >>> round(oas_intensity(np.diag([2.0, 1.0, 0.5]), n=100), 3)
+    0.149
     """
     d = len(covariance)
     diagonal = np.einsum("ii->i", covariance).astype(np.float64)
