@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import numbers
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,30 @@ from rehead.gaussian.kernels import BLOCK
 
 class ReheadWarning(UserWarning):
     """The result is sensible, but there is something the user should know about it."""
+
+
+@contextmanager
+def warnings_merged(
+    what: str,
+) -> Iterator[Callable[[str], contextlib.AbstractContextManager[None]]]:
+    """Say what several parts were warned about once, with the names of the parts."""
+    said: dict[str, list[str]] = {}
+
+    @contextmanager
+    def of_part(name: str) -> Iterator[None]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ReheadWarning)
+            yield
+        for w in caught:
+            if issubclass(w.category, ReheadWarning):
+                said.setdefault(str(w.message), []).append(name)
+            else:
+                warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+
+    yield of_part
+    for text, names in said.items():
+        plural = "s" if len(names) > 1 else ""
+        warnings.warn(f"{what}{plural} {', '.join(names)}: {text}", ReheadWarning, stacklevel=4)
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Array:

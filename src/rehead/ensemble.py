@@ -135,12 +135,13 @@ priors, random_state
         params = self.get_params(deep=False)
         del params["penultimate"]
         rng = check.generator_from(params.pop("random_state"))
-        self.estimators_ = {
-            name: RobustGaussianClassifier(**params, random_state=int(rng.integers(2**31))).fit(
-                X, y
-            )
-            for name, X in layers.items()
-        }
+        self.estimators_ = {}
+        with check.warnings_merged("layer") as of_layer:
+            for name, X in layers.items():
+                seed = int(rng.integers(2**31))
+                with of_layer(name):
+                    member = RobustGaussianClassifier(**params, random_state=seed).fit(X, y)
+                self.estimators_[name] = member
         self.layers_ = list(layers)
         self.classes_ = self.estimators_[penultimate].classes_
         self.weights_ = np.full(len(self.layers_), 1.0 / len(self.layers_))

@@ -47,8 +47,13 @@ def write_model(
         "sha256": _checksum(arrays),
         "settings": settings,
     }
-    content = save(arrays, metadata={"rehead": json.dumps(header)})
-    target = Path(path)
+    write_atomically(Path(path), save(arrays, metadata={"rehead": json.dumps(header)}))
+
+
+def write_atomically(target: Path, content: bytes) -> None:
+    """Write a file whole or not at all: beside its target first, then moved into place."""
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {target.parent}. Make it first.")
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

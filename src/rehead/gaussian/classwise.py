@@ -102,8 +102,12 @@ def mcd_tied(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
         try:
             return _mcd_class(data, c, Rows(data.X), options, seeds[c], first)
         except IllConditionedError:
-            in_double.append(c)
-            return _mcd_class(data, c, Rows(data.X, np.float64), options, seeds[c], first)
+            result = _mcd_class(data, c, Rows(data.X, np.float64), options, seeds[c], first)
+            # Where double precision finds no inverse either, it was not the precision's fault:
+            # in a small class, two features may vary in the same single sample.
+            if not result.singular:
+                in_double.append(c)
+            return result
 
     def moments_of_classes() -> Iterator[tuple[int, Moments]]:
         flops = 3.0 * len(data.X) * data.n_features**2

@@ -46,23 +46,28 @@ def support_size(n: float, d: int, fraction: float | None = None) -> float:
 
 
 class Estimate(NamedTuple):
-    """Mean (relative to the shift) and factored covariance that distances are measured with."""
+    """Mean (relative to the shift) and factored covariance that distances are measured with.
+
+    ``singular`` tells that the covariance had no inverse and was shrunk a little.
+    """
 
     mean: Array
     factor: Factor
+    singular: bool = False
 
 
 class McdResult(NamedTuple):
     """The kept subset of a class and its moments about the shift.
 
     ``log_dets`` has the log determinant of the covariance at the start and after each step,
-    ``n_steps`` is the number of C-steps done.
+    ``n_steps`` is the number of C-steps done, ``singular`` whether a covariance had no inverse.
     """
 
     subset: Subset
     moments: Moments
     log_dets: list[float]
     n_steps: int
+    singular: bool = False
 
 
 def estimate(m: Moments, shrinkage: Shrinkage = 0.0) -> Estimate:
@@ -72,7 +77,8 @@ def estimate(m: Moments, shrinkage: Shrinkage = 0.0) -> Estimate:
     if covariance.dtype == np.float32:
         # Raises where single precision is not enough; the caller starts again in double.
         return Estimate(m.mean, cholesky(shrink(covariance, shrinkage, m.weight)))
-    return Estimate(m.mean, invertible(covariance, shrinkage, m.weight).factor)
+    regularised = invertible(covariance, shrinkage, m.weight)
+    return Estimate(m.mean, regularised.factor, regularised.added > 0)
 
 
 def leave_one_out(distance: Array, k: float) -> Array:
@@ -139,6 +145,7 @@ def mcd(
     m = moments(rows, index[subset.positions], shift, subset.weights)  # line 3
     current = first_estimate or estimate(m, shrinkage)
     own = first_estimate is None  # whether `current` comes from `subset`
+    singular = current.singular
     log_dets = [current.factor.log_det if own else np.inf]
     step = 0
     for step in range(1, max_steps + 1):  # line 4
@@ -153,10 +160,11 @@ def mcd(
             break
         m = _moments_of(rows, index, shift, m, previous, subset, shortcuts)  # line 7
         current, own = estimate(m, shrinkage), True
+        singular |= current.singular
         log_dets.append(current.factor.log_det)
         if shortcuts and not loo and not log_dets[-1] < log_dets[-2]:  # line 8
             break
-    return McdResult(subset, m, log_dets, step)
+    return McdResult(subset, m, log_dets, step, singular)
 
 
 def _same(a: Subset, b: Subset) -> bool:

@@ -1,0 +1,1 @@
+"""Experiments: settings in, results out."""

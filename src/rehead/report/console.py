@@ -1,0 +1,74 @@
+"""What commands show in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from rehead.experiments.demo import DemoResult
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, float], None]]:
+    """A progress bar on standard error; yields a function of text and share done."""
+    columns = (
+        BarColumn(bar_width=30),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("starting", total=1.0)
+
+        def update(text: str, share: float) -> None:
+            progress.update(task, description=text, completed=share)
+
+        yield update
+
+
+def demo_table(result: DemoResult) -> Table:
+    """Test accuracy of each way to predict: mean and spread over seeds."""
+    s = result.settings
+    table = Table(title=f"Accuracy on clean test digits, % (mean ± std over {s.n_seeds} seeds)")
+    table.add_column("inference")
+    for kind in s.noises:
+        table.add_column(f"{kind} {s.rate:.0%}", justify="right")
+    for method in result.methods():
+        cells = [_mean_std(100.0 * result.accuracies(kind, method)) for kind in s.noises]
+        style = "bold" if method == "RoG, ensemble" else None
+        table.add_row(method, *cells, style=style)
+    return table
+
+
+def demo_findings(result: DemoResult) -> Table:
+    """What the network fitted, how clean the kept samples are, and the noise, measured."""
+    s = result.settings
+    table = Table(title="What RoG kept, and the noise it measured, %")
+    table.add_column("")
+    for kind in s.noises:
+        table.add_column(f"{kind} {s.rate:.0%}", justify="right")
+
+    def row(name: str, values: Callable[[str], list[float]]) -> None:
+        table.add_row(name, *(_mean_std(100.0 * np.array(values(kind))) for kind in s.noises))
+
+    runs = {kind: [run for run in result.runs if run.noise == kind] for kind in s.noises}
+    row("labels the network fits", lambda kind: [run.fitted for run in runs[kind]])
+    row("kept by K_c / N_c", lambda kind: [result.kept_share])
+    for layer in result.runs[0].clean_kept:
+        shares = {kind: [run.clean_kept[layer] for run in runs[kind]] for kind in s.noises}
+        row(f"clean among the kept, {layer}", shares.__getitem__)
+    row("wrong labels, truly", lambda kind: [run.noise_rate for run in runs[kind]])
+    row("wrong labels, estimated", lambda kind: [run.noise_estimate for run in runs[kind]])
+    return table
+
+
+def _mean_std(values: np.ndarray) -> str:
+    if len(values) == 1:
+        return f"{values[0]:.1f}"
+    return f"{values.mean():.1f} ± {values.std(ddof=1):.1f}"
