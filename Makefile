@@ -30,7 +30,7 @@ test: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest --doctest-modules src
+	$(BIN)/pytest --doctest-modules --doctest-glob='*.md' src README.md docs
 	$(BIN)/pytest -n 2 tests
 
 bench: $(VENV)/installed

@@ -21,7 +21,6 @@ import argparse
 import gc
 import multiprocessing
 import os
-import sys
 import time
 import tracemalloc
 import warnings
@@ -36,7 +35,14 @@ import numpy as np
 import reporting
 import synthetic
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from sklearn.covariance import MinCovDet
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from threadpoolctl import threadpool_limits
@@ -59,23 +65,20 @@ def main() -> None:
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     # Drawn only between measurements: a bar that redraws itself would take part in them.
     with Progress(
-        *columns,
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        auto_refresh=False,
-        transient=True,
+        *columns, TimeElapsedColumn(), console=Console(stderr=True), auto_refresh=False
     ) as progress:
         task = progress.add_task("", total=len(args.sizes) * steps_of_size(args))
         for name in args.sizes:
-
-            def advance(what: str, done: int = 1, name: str = name) -> None:
-                progress.update(task, advance=done, description=f"{name}: {what}")
-                progress.refresh()
-
-            rows += measure_size(name, args, advance)
+            rows += measure_size(name, args, partial(advance_bar, progress, task, name))
     results = {**started, "rows": rows, "targets": reporting.targets(rows)}
     reporting.show(Console(), results)
     reporting.write_json(args.output, results)
+
+
+def advance_bar(progress: Progress, task: TaskID, size: str, what: str, done: int = 1) -> None:
+    """Tell what comes next, and that ``done`` steps are done."""
+    progress.update(task, advance=done, description=f"{size}: {what}")
+    progress.refresh()
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -104,11 +107,18 @@ def parse_arguments() -> argparse.Namespace:
         parser.error(f"no such size: {', '.join(sorted(unknown))}; there are A, B, E, D")
     if args.rounds < 1:
         parser.error("--rounds must be at least 1")
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    args.threads = [t for t in map(int, args.threads.split(",")) if 1 <= t <= max(available, 1)]
+    available = processors()
+    args.threads = [t for t in map(int, args.threads.split(",")) if 1 <= t <= available]
     if not args.threads:
         parser.error(f"--threads must be from 1 to {available}, the processors there are")
     return args
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def steps_of_size(args: argparse.Namespace) -> int:
@@ -122,9 +132,8 @@ def measure_size(
     """All measurements of one size: a row for each number of threads."""
     advance("drawing data", 0)
     size = synthetic.SIZES[name]
-    data = synthetic.make(
-        size, kind=args.noise, rate=args.rate, unlike=args.unlike, seed=args.seed
-    )  # fmt: skip
+    options = {"kind": args.noise, "rate": args.rate, "unlike": args.unlike, "seed": args.seed}
+    data = synthetic.make(size, **options)
     advance("accuracy")
     common = {"size": name, **size._asdict(), **quality(data)}
     advance("times")
@@ -148,8 +157,8 @@ def measure_size(
 def fit_estimator(name: str, data: synthetic.Data) -> Fit:
     """An estimator from features and labels, grouping by class included."""
     grouped = group_by_class(data.X, data.noisy, data.size.n_classes)
-    _, options = ESTIMATORS[name].uses, ESTIMATORS[name].defaults
-    return ESTIMATORS[name].function(grouped, options, np.random.default_rng(0))
+    estimator = ESTIMATORS[name]
+    return estimator.function(grouped, estimator.defaults, np.random.default_rng(0))
 
 
 def fit_full_work(data: synthetic.Data) -> Fit:
@@ -292,4 +301,4 @@ def _fit_mincovdet(X: Any, sender: Connection) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

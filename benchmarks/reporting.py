@@ -14,13 +14,11 @@ from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from threadpoolctl import threadpool_info
 
 Row = dict[str, Any]
-
-WIDTH = 132
-"""Columns the table needs; used where the output is not a terminal."""
 
 CAPTION = """\
 G: seconds that the naive operation count of Algorithm 1 takes at the sgemm speed of this run.
@@ -44,7 +42,7 @@ def circumstances(arguments: dict[str, Any]) -> dict[str, Any]:
             "cpu": _cpu(),
             "cores": os.cpu_count(),
             "platform": platform.platform(),
-            "load_at_start": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+            "load_at_start": os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan"),
         },
         "versions": {
             "python": platform.python_version(),
@@ -78,7 +76,7 @@ def over(row: Row, a: str, b: str) -> float:
 
 
 def mincovdet_ratio(row: Row) -> float | None:
-    """Time of MinCovDet for all classes over Algorithm 1 as printed (a lower bound at the limit)."""
+    """MinCovDet for all classes over Algorithm 1 as printed (a lower bound at the limit)."""
     slow = row["mincovdet"]
     return slow and slow["one_class"] * row["n_classes"] / row["seconds"]["printed"]
 
@@ -129,15 +127,17 @@ def _targets_of(row: Row, faster: float | None) -> Iterator[dict[str, Any]]:
 
 def show(console: Console, results: dict[str, Any]) -> None:
     """Print the table and the targets."""
-    if not console.is_terminal:
-        console.width = max(console.width, WIDTH)
     rows = results["rows"]
     hardware, versions = results["hardware"], results["versions"]
-    console.print(_table(rows))
+    table = _table(rows)
+    # A cut figure is worse than a long line.
+    unlimited = console.options.update(max_width=1000)
+    console.width = max(console.width, Measurement.get(console, unlimited, table).maximum)
+    console.print(table)
     console.print(CAPTION, style="dim", highlight=False)
     console.print(
         f"\n{results['date']}, {hardware['cpu']}, {hardware['cores']} cores, load at start "
-        f"{hardware['load_at_start']}; numpy {versions['numpy']}, scipy {versions['scipy']}, "
+        f"{hardware['load_at_start']:.1f}; numpy {versions['numpy']}, scipy {versions['scipy']}, "
         f"scikit-learn {versions['scikit-learn']}, {', '.join(versions['blas'])}, rehead "
         f"{versions['rehead']}\n{_unrest(rows)}\n",
         highlight=False,
@@ -149,11 +149,11 @@ def show(console: Console, results: dict[str, Any]) -> None:
 
 
 def _table(rows: list[Row]) -> Table:
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), title="rehead core", title_justify="left")
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     headers = (
-        "size", "thr", "G\n(s)", "full\n/G", "printed\n/G", "posterior\n/G", "fit\n/G", "LDA\n/G",
-        "MinCovDet\n/G", "MinCovDet\n/printed", "memory/X\nmcd fit", "kept\nmcd post",
-        "accuracy %\nmcd post LDA (clean)", "speed\n-up", "predict\n/LDA",
+        "\nsize", "\nthreads", "G\ns", "full\n/G", "printed\n/G", "posterior\n/G", "fit\n/G",
+        "LDA\n/G", "MinCovDet\n/G", "MinCovDet\n/printed", "memory/X\nmcd fit", "kept\nmcd post",
+        "accuracy, %\nmcd post LDA clean", "speed\n-up", "predict\n/LDA",
     )  # fmt: skip
     for header in headers:
         table.add_column(header, justify="right", no_wrap=True)
@@ -175,7 +175,7 @@ def _cells(row: Row, rows: list[Row]) -> Iterator[str]:
     yield f"{row['memory']['mcd']:.2f} {row['memory']['fit']:.2f}"
     yield f"{row['kept']['mcd']:.3f} {row['kept']['posterior']:.3f}"
     a = {name: f"{100 * value:.1f}" for name, value in row["accuracy"].items()}
-    yield f"{a['mcd']} {a['posterior']} {a['lda']} ({a['lda_clean']})"
+    yield f"{a['mcd']} {a['posterior']} {a['lda']} {a['lda_clean']}"
     faster = speed_up(row, rows)
     yield "" if faster is None else f"{faster:.2f}"
     yield f"{over(row, 'predict', 'lda_predict'):.2f}"

@@ -1,4 +1,4 @@
-"""Features with wrong labels, of a given size, on which a linear classifier is good, not perfect."""
+"""Features with wrong labels, on which a linear classifier is good and not perfect."""
 
 from __future__ import annotations
 

@@ -56,6 +56,7 @@ def demo(
 ) -> None:
     """Train on noisy digits, fix the network without retraining, write a report. Needs no data."""
     _need_torch()
+    _need_folder(output)
     from rich.console import Console
 
     from rehead.experiments.demo import DemoSettings, run_demo
@@ -72,6 +73,12 @@ def demo(
     console = Console()
     console.print(show.demo_table(result), show.demo_findings(result))
     console.print(f"Report: {page} ({time.perf_counter() - start:.0f} s)", soft_wrap=True)
+
+
+def _need_folder(file: Path) -> None:
+    """Fail before the work, not after it, where the result could not be written."""
+    if not file.absolute().parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {file.parent} for {file.name}; make it first")
 
 
 def _need_torch() -> None:

@@ -1,0 +1,202 @@
+"""Dense operations, each against numpy, and the two routes to BLAS against one another."""
+
+import numpy as np
+import pytest
+from scipy.linalg import solve_triangular
+
+from rehead.gaussian import blas
+from rehead.gaussian.kernels import (
+    BLOCK,
+    IllConditionedError,
+    Rows,
+    cholesky,
+    mahalanobis,
+    moments,
+    select_smallest,
+    squared_norms,
+    update_moments,
+)
+
+DTYPES = [np.float32, np.float64]
+
+
+def spd(d, dtype=np.float64, seed=0):
+    A = np.random.default_rng(seed).normal(size=(d, 2 * d))
+    return np.asfortranarray((A @ A.T / d).astype(dtype))
+
+
+@pytest.fixture(params=["ctypes", "scipy wrappers"])
+def route(request, monkeypatch):
+    """Both ways to call a routine; the fallback must not rot unseen."""
+    if request.param == "scipy wrappers":
+        monkeypatch.setattr(blas, "_routine", lambda *signature: None)
+    else:
+        assert blas._routine("d", "blas", "syrk", 10) is not None
+    return request.param
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (3, 7), (40, 5)])
+class TestBlas:
+    def test_syrk(self, route, dtype, n, d):
+        block = np.random.default_rng(0).normal(size=(n, d)).astype(dtype)
+        gram = spd(d, dtype)
+        expected = np.tril(gram - 0.5 * block.T @ block)
+        blas.syrk(gram, block, -0.5)
+        np.testing.assert_allclose(np.tril(gram), expected, rtol=1e-4, atol=1e-5)
+
+    def test_trsm(self, route, dtype, n, d):
+        block = np.random.default_rng(0).normal(size=(n, d)).astype(dtype)
+        lower = np.asfortranarray(np.linalg.cholesky(spd(d)).astype(dtype))
+        expected = solve_triangular(lower, block.T, lower=True).T
+        blas.trsm(lower, block)
+        np.testing.assert_allclose(block, expected, rtol=1e-3, atol=1e-5)
+
+    def test_potrf(self, route, dtype, n, d):
+        a = spd(d, dtype)
+        expected = np.linalg.cholesky(a)
+        assert blas.potrf(a)
+        np.testing.assert_allclose(np.tril(a), expected, rtol=1e-3, atol=1e-5)
+
+
+def test_potrf_tells_a_matrix_that_is_not_positive_definite(route):
+    assert not blas.potrf(np.asfortranarray(np.array([[1.0, 2.0], [2.0, 1.0]])))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_both_routes_to_blas_give_the_same_bits(dtype, monkeypatch):
+    block = np.random.default_rng(1).normal(size=(50, 6)).astype(dtype)
+
+    def all_three():
+        gram, white, lower = np.zeros((6, 6), dtype, order="F"), block.copy(), spd(6, dtype)
+        blas.syrk(gram, block, 1.0)
+        assert blas.potrf(lower)
+        blas.trsm(lower, white)
+        return np.tril(gram), np.tril(lower), white
+
+    direct = all_three()
+    monkeypatch.setattr(blas, "_routine", lambda *signature: None)
+    for a, b in zip(direct, all_three(), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    ("gram", "block"),
+    [
+        (np.zeros((3, 3), order="F"), np.zeros((4, 3), np.float32)),
+        (np.zeros((3, 3), order="F"), np.zeros((4, 2))),
+        (np.zeros((3, 3), order="F"), np.zeros((8, 3))[::2]),
+        (np.zeros((6, 6), order="F")[::2, ::2], np.zeros((4, 3))),
+    ],
+    ids=["dtype", "columns", "strided block", "strided gram"],
+)
+def test_blas_refuses_arrays_it_would_misread(gram, block):
+    with pytest.raises(ValueError, match="contiguous"):
+        blas.syrk(gram, block, 1.0)
+
+
+@pytest.mark.parametrize("n", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK])
+@pytest.mark.parametrize("dtype", [None, np.float64])
+def test_blocks_put_together_are_the_centred_rows(n, dtype):
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(max(n, 1), 3)).astype(np.float32)
+    centre = rng.normal(size=3).astype(np.float32)
+    index = rng.permutation(len(X))[:n]
+    for rows, expected in ((index, X[index]), (slice(0, n), X[:n])):
+        out = np.zeros((n, 3), dtype or np.float32)
+        for where, block in Rows(X, dtype).blocks(rows, centre):
+            out[where] = block
+        np.testing.assert_allclose(out, expected.astype(out.dtype) - centre, atol=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_moments_are_those_of_numpy(weighted):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2500, 4)) + 50
+    index = np.sort(rng.permutation(2500)[:2200])
+    w = rng.integers(1, 4, size=2200).astype(float) if weighted else None
+    m = moments(Rows(X), index, X[:5].mean(axis=0), w)
+    repeated = X[index] if w is None else np.repeat(X[index], w.astype(int), axis=0)
+    assert m.weight == len(repeated)
+    np.testing.assert_allclose(m.mean + X[:5].mean(axis=0), repeated.mean(axis=0))
+    covariance = np.cov(repeated, rowvar=False, bias=True)
+    np.testing.assert_allclose(
+        np.tril(m.scatter()) / m.weight, np.tril(covariance), rtol=1e-9, atol=1e-12
+    )
+
+
+def test_rows_taken_away_again_leave_the_moments():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    rows, shift = Rows(X), np.zeros(3)
+    m = moments(rows, np.arange(40), shift)
+    m = update_moments(rows, m, np.arange(30, 40), shift, sign=-1.0)
+    expected = moments(rows, np.arange(30), shift)
+    assert m.weight == expected.weight
+    np.testing.assert_allclose(m.total, expected.total, atol=1e-12)
+    np.testing.assert_allclose(np.tril(m.gram), np.tril(expected.gram), atol=1e-12)
+
+
+def test_cholesky_gives_factor_log_det_and_slack():
+    S = spd(5)
+    factor = cholesky(np.tril(S))
+    L = np.linalg.cholesky(S)
+    np.testing.assert_allclose(np.tril(factor.lower), L, atol=1e-12)
+    np.testing.assert_allclose(factor.log_det, np.linalg.slogdet(S)[1])
+    # The share of a feature's variance that a regression on those before it leaves over.
+    left = [S[j, j] - S[j, :j] @ np.linalg.solve(S[:j, :j], S[:j, j]) for j in range(1, 5)]
+    np.testing.assert_allclose(factor.slack, min(left / S.diagonal()[1:]))
+
+
+def test_slack_does_not_mind_the_scale_of_features():
+    D = np.diag([1e-8, 1.0, 1e3, 1e10])
+    np.testing.assert_allclose(cholesky(D @ spd(4) @ D).slack, cholesky(spd(4)).slack)
+
+
+@pytest.mark.parametrize(("dtype", "epsilon"), [(np.float32, 1e-6), (np.float64, 1e-15)])
+def test_cholesky_refuses_a_matrix_too_close_to_singular(dtype, epsilon):
+    with pytest.raises(IllConditionedError):
+        cholesky(np.array([[1.0, 1.0], [1.0, 1.0 + epsilon]], dtype))
+
+
+def test_a_constant_feature_gets_the_average_variance():
+    S = np.diag([2.0, 0.0, 4.0])
+    np.testing.assert_allclose(np.tril(cholesky(S).lower), np.diag(np.sqrt([2.0, 3.0, 4.0])))
+    np.testing.assert_array_equal(np.tril(cholesky(np.zeros((2, 2))).lower), np.eye(2))
+
+
+@pytest.mark.parametrize("n", [0, 5, BLOCK + 7])
+def test_mahalanobis_is_the_quadratic_form(brute, n):
+    rng = np.random.default_rng(0)
+    X, centre, S = rng.normal(size=(n, 4)), rng.normal(size=4), spd(4)
+    got = mahalanobis(Rows(X), np.arange(n), centre, cholesky(S))
+    np.testing.assert_allclose(got, brute.distances(X, [centre], S).reshape(-1), rtol=1e-9)
+
+
+def test_squared_norms():
+    np.testing.assert_array_equal(squared_norms(np.array([[3.0, 4.0], [0.0, 2.0]])), [25.0, 4.0])
+
+
+@pytest.mark.parametrize("k", [1, 5, 19, 20, 25])
+def test_select_smallest_is_a_sort(brute, k):
+    score = np.random.default_rng(k).normal(size=20)
+    subset = select_smallest(score, k)
+    assert subset.weights is None
+    np.testing.assert_array_equal(subset.positions, brute.smallest(score, k))
+
+
+@pytest.mark.parametrize("k", [1, 4, 9.0, 17])
+def test_whole_weights_select_like_repeated_rows(brute, k):
+    rng = np.random.default_rng(0)
+    score, w = rng.normal(size=12), rng.integers(0, 4, size=12).astype(float)
+    subset = select_smallest(score, k, w)
+    copies = np.repeat(np.arange(12), w.astype(int))
+    counts = np.bincount(copies[brute.smallest(score[copies], k)], minlength=12)
+    np.testing.assert_array_equal(subset.positions, np.flatnonzero(counts))
+    np.testing.assert_array_equal(subset.weights, counts[counts > 0])
+    assert subset.weights.sum() == min(k, w.sum())
+
+
+def test_the_last_selected_row_may_count_in_part():
+    subset = select_smallest(np.array([3.0, 1.0, 2.0]), 1.5, np.array([5.0, 1.0, 2.0]))
+    np.testing.assert_array_equal(subset.positions, [1, 2])
+    np.testing.assert_array_equal(subset.weights, [1.0, 0.5])

@@ -1,0 +1,53 @@
+"""Grouping by class and pooled moments."""
+
+import numpy as np
+import pytest
+
+from rehead.gaussian.kernels import BLOCK, Subset
+from rehead.gaussian.rows import group_by_class, pooled_moments
+
+
+def test_rows_of_a_class_are_sorted_and_without_those_of_weight_zero():
+    codes = np.array([2, 0, 0, 2, 1, 0])
+    w = np.array([1.0, 0.0, 2.0, 1.0, 1.0, 3.0])
+    data = group_by_class(np.zeros((6, 1)), codes, 3, weights=w)
+    assert [r.tolist() for r in data.rows] == [[2, 5], [4], [0, 3]]
+    assert [data.class_size(c) for c in range(3)] == [5.0, 1.0, 2.0]
+
+
+def test_the_shift_of_a_constant_feature_is_its_value_to_the_last_bit():
+    # Otherwise a constant feature gets a variance of rounding errors.
+    X = np.full((70, 2), 0.1, np.float32)
+    assert (group_by_class(X, np.zeros(70, int), 1).shifts == np.float32(0.1)).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pooled_moments_are_those_of_each_class(brute, weighted):
+    rng = np.random.default_rng(0)
+    n = 2 * BLOCK + 100  # blocks span classes, and classes span blocks
+    codes = rng.choice(5, size=n, p=[0.6, 0.3, 0.05, 0.04, 0.01])
+    X = rng.normal(size=(n, 3)) + 10 * codes[:, None]
+    w = rng.integers(0, 3, size=n).astype(float) if weighted else None
+    data = group_by_class(X, codes, 5, weights=w)
+    subsets = []
+    for c in range(5):
+        at = np.sort(rng.permutation(len(data.rows[c]))[: len(data.rows[c]) // 2 + 1])
+        of_class = data.class_weights(c)
+        subsets.append(Subset(at, None if of_class is None else of_class[at]))
+    m = pooled_moments(data, subsets)
+    kept = np.zeros(n)
+    for c, s in enumerate(subsets):
+        kept[data.rows[c][s.positions]] = 1.0 if s.weights is None else s.weights
+    means, covariance = brute.tied(X, codes, kept)
+    np.testing.assert_allclose(m.weights, np.bincount(codes, weights=kept))
+    np.testing.assert_allclose(m.means, means, rtol=1e-12)
+    np.testing.assert_allclose(np.tril(m.covariance), np.tril(covariance), rtol=1e-9, atol=1e-12)
+
+
+def test_trusted_rows_are_counted_with_their_weights_and_come_first():
+    codes, trusted = np.array([0, 0, 1]), np.array([True, False, True])
+    data = group_by_class(
+        np.zeros((3, 1)), codes, 2, weights=np.array([2.0, 1.0, 5.0]), trusted=trusted
+    )
+    assert [data.trusted_size(c) for c in (0, 1)] == [2.0, 5.0]
+    assert data.favour_trusted(0, np.array([3.0, 1.0])).tolist() == [-np.inf, 1.0]

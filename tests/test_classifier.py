@@ -1,0 +1,356 @@
+"""RobustGaussianClassifier: what it computes, and what must not change it."""
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp, softmax
+from scipy.stats import multivariate_normal
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from rehead import ReheadWarning, RobustGaussianClassifier
+from rehead.gaussian import ESTIMATORS
+
+# Estimators and settings without randomness.
+DETERMINISTIC = [
+    {"estimator": "sample"},
+    {"estimator": "identity"},
+    {"estimator": "posterior"},
+    {"estimator": "trimmed-kmeans"},
+    {"estimator": "mcd", "start": "deterministic"},
+    {"estimator": "mcd", "start": "deterministic", "shrinkage": "auto"},
+]
+deterministic = pytest.mark.parametrize("kwargs", DETERMINISTIC, ids=str)
+every_estimator = pytest.mark.parametrize("estimator", sorted(ESTIMATORS))
+
+
+@pytest.fixture
+def noisy(blobs):
+    X, y = blobs(sizes=(57, 43, 31), d=4, distance=2.0)
+    wrong = np.random.default_rng(1).random(len(y)) < 0.2
+    return X, np.where(wrong, (y + 1) % 3, y)
+
+
+class TestAgainstOtherImplementations:
+    @pytest.mark.parametrize("kwargs", [{"estimator": "sample"}, {"support_fraction": 1.0}])
+    def test_all_samples_is_linear_discriminant_analysis(self, noisy, kwargs):
+        X, y = noisy
+        lda = LinearDiscriminantAnalysis(solver="lsqr", store_covariance=True).fit(X, y)
+        clf = RobustGaussianClassifier(priors="empirical", **kwargs).fit(X, y)
+        np.testing.assert_allclose(clf.means_, lda.means_, atol=1e-10)
+        np.testing.assert_allclose(clf.covariance_, lda.covariance_, atol=1e-10)
+        np.testing.assert_allclose(clf.priors_, lda.priors_, atol=1e-10)
+        np.testing.assert_allclose(clf.predict_proba(X), lda.predict_proba(X), atol=1e-10)
+
+    @every_estimator
+    def test_posterior_is_bayes_rule_and_a_linear_softmax(self, noisy, brute, estimator):
+        X, y = noisy
+        priors = np.array([0.2, 0.5, 0.3])
+        clf = RobustGaussianClassifier(estimator, priors=priors, random_state=0).fit(X, y)
+        p = clf.predict_proba(X)
+        expected = brute.posterior(X, clf.means_, clf.covariance_, clf.priors_)
+        np.testing.assert_allclose(p, expected, rtol=1e-8, atol=1e-12)
+        np.testing.assert_allclose(
+            p, softmax(X @ clf.coef_.T + clf.intercept_, axis=1), rtol=1e-8, atol=1e-12
+        )
+        np.testing.assert_allclose(clf.predict_log_proba(X), np.log(p), rtol=1e-8, atol=1e-12)
+        np.testing.assert_array_equal(clf.predict(X), p.argmax(axis=1))
+        np.testing.assert_array_equal(clf.decision_function(X).argmax(axis=1), p.argmax(axis=1))
+        densities = [multivariate_normal(mu, clf.covariance_).logpdf(X) for mu in clf.means_]
+        np.testing.assert_allclose(
+            clf.score_samples(X), logsumexp(np.transpose(densities) + np.log(priors), axis=1)
+        )
+
+    def test_decision_function_of_two_classes_is_the_log_odds(self, blobs):
+        X, y = blobs(sizes=(40, 30), distance=1.0)
+        clf = RobustGaussianClassifier(random_state=0).fit(X, y)
+        p = clf.predict_proba(X)
+        assert clf.decision_function(X).shape == (70,)
+        np.testing.assert_allclose(clf.decision_function(X), np.log(p[:, 1] / p[:, 0]), atol=1e-9)
+
+
+class TestPriors:
+    def test_empirical_priors_are_the_shares_of_the_kept_samples(self, noisy):
+        X, y = noisy
+        clf = RobustGaussianClassifier(priors="empirical", random_state=0).fit(X, y)
+        kept = np.bincount(y[clf.support_])
+        np.testing.assert_allclose(clf.priors_, kept / kept.sum())
+
+    def test_priors_may_be_a_list(self, noisy):
+        clf = RobustGaussianClassifier(priors=[0.1, 0.1, 0.8]).fit(*noisy)
+        np.testing.assert_allclose(clf.priors_, [0.1, 0.1, 0.8])
+
+
+class TestSymmetry:
+    @deterministic
+    def test_permuting_samples_permutes_the_support(self, noisy, same_model, kwargs):
+        X, y = noisy
+        order = np.random.default_rng(5).permutation(len(X))
+        here = RobustGaussianClassifier(**kwargs).fit(X, y)
+        there = RobustGaussianClassifier(**kwargs).fit(X[order], y[order])
+        same_model(here, there, rtol=1e-8)
+        np.testing.assert_array_equal(here.support_[order], there.support_)
+        np.testing.assert_array_equal(here.predict(X)[order], there.predict(X[order]))
+
+    @deterministic
+    def test_renaming_classes_renames_the_result(self, noisy, kwargs):
+        X, y = noisy
+        names = np.array(["c", "a", "b"])  # sorted in another order than 0, 1, 2
+        here = RobustGaussianClassifier(**kwargs).fit(X, y)
+        there = RobustGaussianClassifier(**kwargs).fit(X, names[y])
+        columns = np.argsort(names)
+        np.testing.assert_array_equal(here.support_, there.support_)
+        np.testing.assert_array_equal(names[here.predict(X)], there.predict(X))
+        np.testing.assert_allclose(here.means_[columns], there.means_)
+        np.testing.assert_allclose(
+            here.predict_proba(X)[:, columns], there.predict_proba(X), atol=1e-9
+        )
+
+    @every_estimator
+    def test_scaling_by_a_power_of_two_is_exact(self, noisy, estimator):
+        if estimator in ("identity", "lts"):
+            pytest.skip("a covariance of I is not equivariant")
+        X, y = noisy
+        here, there = (
+            RobustGaussianClassifier(estimator, random_state=0).fit(X * s, y)
+            for s in (1.0, 2.0**90)
+        )
+        np.testing.assert_array_equal(here.support_, there.support_)
+        np.testing.assert_allclose(
+            here.predict_proba(X), there.predict_proba(X * 2.0**90), rtol=1e-12
+        )
+
+
+class TestReproducibility:
+    @pytest.mark.parametrize("kwargs", [{}, {"n_starts": 5}, {"estimator": "lts"}], ids=str)
+    def test_same_random_state_same_bits(self, noisy, same_model, kwargs):
+        X, y = noisy
+        for make in (lambda: 7, lambda: np.random.default_rng(7), lambda: np.random.RandomState(7)):
+            a, b = (
+                RobustGaussianClassifier(random_state=make(), **kwargs).fit(X, y) for _ in range(2)
+            )
+            same_model(a, b, rtol=0, atol=0)
+            np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
+
+    def test_the_random_state_is_used(self, noisy):
+        supports = {
+            RobustGaussianClassifier(random_state=s, max_steps=1).fit(*noisy).support_.tobytes()
+            for s in range(5)
+        }
+        assert len(supports) > 1
+
+    @deterministic
+    def test_deterministic_estimators_do_not_use_it(self, noisy, same_model, kwargs):
+        a, b = (RobustGaussianClassifier(random_state=s, **kwargs).fit(*noisy) for s in (0, 1))
+        same_model(a, b, rtol=0, atol=0)
+
+    def test_features_are_not_written_to(self, noisy):
+        X, y = noisy
+        for dtype in (np.float32, np.float64):
+            Z = X.astype(dtype)
+            Z.setflags(write=False)
+            before = Z.copy()
+            for estimator in sorted(ESTIMATORS):
+                RobustGaussianClassifier(estimator, random_state=0).fit(Z, y).predict_proba(Z)
+            np.testing.assert_array_equal(Z, before)
+
+    @pytest.mark.parametrize(
+        "layout", [np.asfortranarray, lambda X: np.repeat(X, 2, axis=1)[:, ::2]]
+    )
+    def test_memory_layout_changes_nothing(self, noisy, same_model, layout):
+        X, y = noisy
+        a, b = (RobustGaussianClassifier(random_state=0).fit(Z, y) for Z in (X, layout(X)))
+        same_model(a, b, rtol=0, atol=1e-12)
+
+    def test_memory_map(self, noisy, same_model, tmp_path):
+        X, y = noisy
+        np.save(tmp_path / "X.npy", X)
+        mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+        a, b = (RobustGaussianClassifier(random_state=0).fit(Z, y) for Z in (X, mapped))
+        same_model(a, b, rtol=0, atol=0)
+
+
+class TestWeightsAndTrust:
+    @deterministic
+    def test_whole_weights_are_repetition(self, noisy, same_model, kwargs):
+        X, y = noisy
+        w = np.random.default_rng(2).integers(1, 4, size=len(X))
+        weighted = RobustGaussianClassifier(**kwargs).fit(X, y, sample_weight=w)
+        repeated = RobustGaussianClassifier(**kwargs).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
+        same_model(weighted, repeated, rtol=1e-8)
+
+    @deterministic
+    def test_weight_zero_is_removal(self, noisy, same_model, kwargs):
+        X, y = noisy
+        w = (np.random.default_rng(2).random(len(X)) < 0.8).astype(float)
+        weighted = RobustGaussianClassifier(**kwargs).fit(X, y, sample_weight=w)
+        removed = RobustGaussianClassifier(**kwargs).fit(X[w > 0], y[w > 0])
+        same_model(weighted, removed, rtol=1e-8)
+        assert not weighted.support_[w == 0].any()
+        np.testing.assert_array_equal(weighted.support_[w > 0], removed.support_)
+
+    @every_estimator
+    def test_equal_weights_are_no_weights(self, noisy, same_model, estimator):
+        X, y = noisy
+        a, b = (
+            RobustGaussianClassifier(estimator, random_state=0).fit(X, y, sample_weight=w)
+            for w in (None, np.ones(len(X)))
+        )
+        same_model(a, b, rtol=1e-8)
+
+    @pytest.mark.parametrize("share", [0.1, 0.9])
+    @pytest.mark.parametrize(
+        "kwargs",
+        [{"estimator": e} for e in ("lts", "mcd", "posterior", "trimmed-kmeans")]
+        + [{"start": "deterministic"}, {"preset": "authors"}, {"leave_one_out": True}],
+        ids=str,
+    )
+    def test_trusted_rows_are_never_trimmed(self, noisy, kwargs, share):
+        X, y = noisy
+        trusted = np.random.default_rng(3).random(len(X)) < share
+        X = X + 20.0 * trusted[:, None] * (np.arange(len(X)) % 2)[:, None]  # some far away
+        clf = RobustGaussianClassifier(random_state=0, **kwargs).fit(X, y, trusted=trusted)
+        assert clf.support_[trusted].all()
+        assert not clf.support_.all()
+        untold = RobustGaussianClassifier(random_state=0, **kwargs).fit(X, y)
+        assert not untold.support_[trusted].all()
+
+    def test_trusted_rows_with_weights(self, noisy):
+        X, y = noisy
+        rng = np.random.default_rng(3)
+        trusted, w = rng.random(len(X)) < 0.3, rng.integers(1, 4, size=len(X))
+        clf = RobustGaussianClassifier(random_state=0).fit(X, y, sample_weight=w, trusted=trusted)
+        assert clf.support_[trusted].all()
+
+
+class TestPrecision:
+    @pytest.mark.parametrize("offset", [0.0, 300.0, 1e4])
+    @every_estimator
+    def test_float32_agrees_with_float64(self, noisy, estimator, offset):
+        X, y = noisy
+        single = (X + offset).astype(np.float32)
+        a, b = (
+            RobustGaussianClassifier(estimator, random_state=0).fit(Z, y)
+            for Z in (single, single.astype(np.float64))
+        )
+        assert a.predict_proba(single).dtype == a.means_.dtype == np.float32
+        np.testing.assert_array_equal(a.support_, b.support_)
+        np.testing.assert_array_equal(a.predict(single), b.predict(single.astype(np.float64)))
+        np.testing.assert_allclose(a.means_, b.means_, rtol=2e-7, atol=1e-5)
+        np.testing.assert_allclose(a.covariance_, b.covariance_, rtol=1e-4, atol=1e-5)
+        # At an offset of 1e4 a feature in float32 is right to 5e-4.
+        np.testing.assert_allclose(
+            a.predict_proba(single),
+            b.predict_proba(single.astype(float)),
+            atol=1e-5 + offset * 1e-6,
+        )
+
+    @pytest.mark.parametrize("far", [1e2, 1e3, 1e4, 1e6])
+    @pytest.mark.parametrize("kwargs", [{}, {"start": "deterministic"}], ids=str)
+    @pytest.mark.filterwarnings("ignore::rehead.ReheadWarning")
+    def test_float32_survives_the_outliers_it_trims(self, blobs, kwargs, far):
+        # Outliers must not end up in a shift or a running sum: what is left of the digits after
+        # they are subtracted again is not enough.
+        X, y = blobs(sizes=(400, 400, 400), d=5)
+        rng = np.random.default_rng(0)
+        bad = rng.random(len(X)) < 0.3
+        X[bad] = far * rng.normal(size=(bad.sum(), 5))
+        single = X.astype(np.float32)
+        a, b = (
+            RobustGaussianClassifier(random_state=0, **kwargs).fit(Z, y)
+            for Z in (single, single.astype(np.float64))
+        )
+        assert (a.support_ != b.support_).mean() < 0.01
+        np.testing.assert_allclose(a.means_, b.means_, atol=0.02)
+        np.testing.assert_allclose(a.covariance_, b.covariance_, atol=0.02)
+
+    @pytest.mark.parametrize("estimator", ["mcd", "posterior", "sample"])
+    def test_ill_conditioned_float32_falls_back_to_float64_with_one_warning(self, blobs, estimator):
+        X, y = blobs(sizes=(80, 80), d=4)
+        X[:, 3] = X[:, 0] + 1e-4 * X[:, 3]
+        single = X.astype(np.float32)
+        with pytest.warns(ReheadWarning) as caught:
+            a = RobustGaussianClassifier(estimator, random_state=0).fit(single, y)
+        assert [str(w.message).split(" (")[0] for w in caught] == [
+            "The features are too ill-conditioned for float32"
+        ]
+        b = RobustGaussianClassifier(estimator, random_state=0).fit(single.astype(float), y)
+        np.testing.assert_array_equal(a.support_, b.support_)
+        np.testing.assert_allclose(a.predict_proba(single), b.predict_proba(single), atol=1e-5)
+
+    def test_float32_of_different_scales_needs_no_fallback(self, blobs):
+        X, y = blobs(sizes=(80, 80), d=4)
+        single = (X * [1e-6, 1.0, 1e3, 1e6]).astype(np.float32)
+        clf = RobustGaussianClassifier(random_state=0).fit(single, y)  # a warning is an error
+        assert clf.score(single, y) > 0.95
+
+
+class TestFewSamples:
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    @pytest.mark.parametrize("sizes", [(8, 8, 8), (5, 20, 12), (1, 9, 9), (1, 1)])
+    @every_estimator
+    def test_fewer_samples_than_features(self, blobs, estimator, sizes, dtype):
+        X, y = blobs(sizes=sizes, d=30, distance=2.0)
+        X = X.astype(dtype)
+        clf = RobustGaussianClassifier(estimator, random_state=0)
+        if estimator in ("identity", "lts"):
+            clf.fit(X, y)
+        else:
+            with pytest.warns(ReheadWarning):
+                clf.fit(X, y)
+        p = clf.predict_proba(np.vstack([X, 100 * X]))
+        assert np.isfinite(p).all()
+        np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-5)
+        assert np.isfinite(clf.log_det_)
+        assert clf.score(X, y) > 0.7
+
+    def test_a_class_too_small_to_trim_is_named_in_the_warning(self, blobs):
+        X, y = blobs(sizes=(50, 4), d=5)
+        with pytest.warns(ReheadWarning, match=r"1 of 2 classes .* smallest has 4 for 5 features"):
+            clf = RobustGaussianClassifier(random_state=0).fit(X, y)
+        assert clf.support_[y == 1].all()
+        assert clf.n_iter_[1] == 0 < clf.n_iter_[0]
+
+    def test_shrinkage_makes_few_samples_work_without_a_warning(self, blobs):
+        X, y = blobs(sizes=(20, 20), d=30, distance=2.0)
+        clf = RobustGaussianClassifier(support_fraction=0.6, shrinkage="auto", random_state=0)
+        assert clf.fit(X, y).score(X, y) == 1.0
+
+    @every_estimator
+    def test_strong_imbalance(self, blobs, estimator):
+        X, y = blobs(sizes=(2000, 20, 11), d=3, distance=5.0)
+        clf = RobustGaussianClassifier(estimator, random_state=0).fit(X, y)
+        if estimator != "trimmed-kmeans":  # it trims the whole set, so it may trim a class away
+            assert (clf.support_[y == 2].sum() >= 5).all()
+            assert (clf.predict(X)[y > 0] == y[y > 0]).mean() > 0.9
+
+
+class TestOddFeatures:
+    @every_estimator
+    def test_a_constant_feature_changes_no_prediction(self, noisy, estimator):
+        X, y = noisy
+        Z = np.column_stack([X[:, :2], np.full(len(X), 0.1), X[:, 2:]])
+        kwargs = {"random_state": 0}
+        if estimator not in ("identity", "sample"):
+            kwargs["support_fraction"] = 0.6  # the paper's K_c depends on the number of features
+        a, b = (RobustGaussianClassifier(estimator, **kwargs).fit(F, y) for F in (X, Z))
+        np.testing.assert_array_equal(a.support_, b.support_)
+        np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(Z), atol=1e-10)
+
+    @pytest.mark.parametrize("estimator", ["mcd", "posterior", "sample", "trimmed-kmeans"])
+    def test_a_duplicate_feature_is_warned_about_and_changes_little(self, noisy, estimator):
+        X, y = noisy
+        with pytest.warns(ReheadWarning, match="duplicate features"):
+            clf = RobustGaussianClassifier(
+                estimator, support_fraction=None if estimator == "sample" else 0.7, random_state=0
+            ).fit(X[:, [0, 1, 2, 3, 3]], y)
+        again = RobustGaussianClassifier("sample").fit(X[clf.support_], y[clf.support_])
+        if estimator != "trimmed-kmeans":  # whose clusters are not the classes
+            np.testing.assert_allclose(
+                clf.predict_proba(X[:, [0, 1, 2, 3, 3]]), again.predict_proba(X), atol=1e-3
+            )
+
+    def test_one_feature(self, blobs):
+        X, y = blobs(sizes=(40, 40), d=1, distance=8.0)
+        for estimator in sorted(ESTIMATORS):
+            clf = RobustGaussianClassifier(estimator, random_state=0).fit(X, y)
+            assert clf.covariance_.shape == (1, 1)
+            assert clf.score(X, y) > 0.9
