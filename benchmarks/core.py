@@ -10,8 +10,8 @@ count of Algorithm 1,
     C (2 K d^2 + 2 (2 N_c d^2 + 2 K d^2)) floating point operations, K = floor((N_c + d + 1) / 2),
 
 takes at the speed of a large square float32 matrix product with the same number of threads.
-Candidates take turns for several rounds (numbers of threads take turns too), and the minimum of
-each one counts: what is left when nothing else was running. Nothing here asserts anything; the
+Candidates, sizes and numbers of threads take turns for several rounds, and the minimum of each
+one counts: what is left when nothing else was running. Nothing here asserts anything; the
 list after the table tells which targets were reached.
 """
 
@@ -26,6 +26,7 @@ import tracemalloc
 import warnings
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -48,36 +49,41 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from threadpoolctl import threadpool_limits
 
 from rehead import ReheadWarning, RobustGaussianClassifier
-from rehead.gaussian import ESTIMATORS, Fit, group_by_class, support_size
+from rehead.gaussian import ESTIMATORS, Fit, estimate, group_by_class, support_size
 from rehead.gaussian.mcd import mcd
 
 PRODUCT = 2048
 """Side of the square matrices whose product gives the speed of the machine."""
 
+PAUSE = 0.1
+"""Seconds of rest before each measurement. OpenBLAS's threads spin for some 30 ms after their last
+work, and numpy and scipy bring one OpenBLAS each: without a pause, a candidate would compete with
+the leftovers of the one before."""
+
 Work = Callable[[], Any]
+Advance = Callable[..., None]
+Seconds = dict[str, dict[str, list[float]]]
 
 
 def main() -> None:
     """Measure, print, write."""
     args = parse_arguments()
-    started = reporting.circumstances(vars(args))
-    rows: list[dict[str, Any]] = []
+    results = reporting.circumstances(vars(args))
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     # Drawn only between measurements: a bar that redraws itself would take part in them.
     with Progress(
         *columns, TimeElapsedColumn(), console=Console(stderr=True), auto_refresh=False
     ) as progress:
-        task = progress.add_task("", total=len(args.sizes) * steps_of_size(args))
-        for name in args.sizes:
-            rows += measure_size(name, args, partial(advance_bar, progress, task, name))
-    results = {**started, "rows": rows, "targets": reporting.targets(rows)}
+        task = progress.add_task("", total=steps(args))
+        results["rows"] = measure(args, partial(advance_bar, progress, task))
+    results["targets"] = reporting.targets(results["rows"])
     reporting.show(Console(), results)
     reporting.write_json(args.output, results)
 
 
-def advance_bar(progress: Progress, task: TaskID, size: str, what: str, done: int = 1) -> None:
+def advance_bar(progress: Progress, task: TaskID, what: str, done: int = 0) -> None:
     """Tell what comes next, and that ``done`` steps are done."""
-    progress.update(task, advance=done, description=f"{size}: {what}")
+    progress.update(task, advance=done, description=what)
     progress.refresh()
 
 
@@ -121,44 +127,40 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def steps_of_size(args: argparse.Namespace) -> int:
-    """How often the progress bar moves for one size."""
-    return 3 + len(args.threads) * (args.rounds + 1)
+def steps(args: argparse.Namespace) -> int:
+    """How often the progress bar moves."""
+    slow = 1 in args.threads and not args.no_mincovdet
+    return len(args.sizes) * (2 + slow + len(args.threads) * args.rounds)
 
 
-def measure_size(
-    name: str, args: argparse.Namespace, advance: Callable[..., None]
-) -> list[dict[str, Any]]:
-    """All measurements of one size: a row for each number of threads."""
-    advance("drawing data", 0)
-    size = synthetic.SIZES[name]
+def measure(args: argparse.Namespace, advance: Advance) -> list[dict[str, Any]]:
+    """All measurements: a row for each size and number of threads."""
     options = {"kind": args.noise, "rate": args.rate, "unlike": args.unlike, "seed": args.seed}
-    data = synthetic.make(size, **options)
-    advance("accuracy")
-    common = {"size": name, **size._asdict(), **quality(data)}
-    advance("times")
-    seconds = take_turns(candidates(data), args.threads, args.rounds, advance)
+    sets, common = {}, {}
+    for name in args.sizes:
+        advance(f"{name}: data and accuracy")
+        sets[name] = synthetic.make(synthetic.SIZES[name], **options)
+        common[name] = {"size": name, **sets[name].size._asdict(), **quality(sets[name])}
+        advance(f"{name}: data and accuracy", 1)
+    seconds = take_turns(sets, args.threads, args.rounds, advance)
     rows = []
-    for threads in args.threads:
-        with threadpool_limits(threads):
-            extra = memory(data)
-        advance(f"memory, {threads} threads")
-        rows.append({**common, "threads": threads, **times(data, seconds[threads]), **extra})
-    slow = None
-    if 1 in args.threads and not args.no_mincovdet:
-        advance(f"MinCovDet, up to {args.mincovdet_limit:.0f} s", 0)
-        slow = mincovdet_seconds(data.X[data.noisy == 0], args.mincovdet_limit)
-    for row in rows:
-        row["mincovdet"] = slow if row["threads"] == 1 else None
-    advance("done")
+    for name, data in sets.items():
+        extra = memory(data, args.threads, partial(advance, f"{name}: memory"))
+        slow = None
+        if 1 in args.threads and not args.no_mincovdet:
+            bar = partial(advance, f"{name}: MinCovDet, up to {args.mincovdet_limit:.0f} s")
+            slow = mincovdet_seconds(data.X[data.noisy == 0], args.mincovdet_limit, bar)
+        for t in args.threads:
+            found = times(data, seconds[t][name], best_product(seconds[t]))
+            slowest = {"mincovdet": slow if t == 1 else None}
+            rows.append({**common[name], "threads": t, **found, "memory": extra[t], **slowest})
     return rows
 
 
 def fit_estimator(name: str, data: synthetic.Data) -> Fit:
     """An estimator from features and labels, grouping by class included."""
     grouped = group_by_class(data.X, data.noisy, data.size.n_classes)
-    estimator = ESTIMATORS[name]
-    return estimator.function(grouped, estimator.defaults, np.random.default_rng(0))
+    return estimate(name, grouped, ESTIMATORS[name].defaults, np.random.default_rng(0))
 
 
 def fit_full_work(data: synthetic.Data) -> Fit:
@@ -197,30 +199,40 @@ def candidates(data: synthetic.Data) -> dict[str, Work]:
 
 
 def take_turns(
-    works: dict[str, Work], threads: list[int], rounds: int, advance: Callable[..., None]
-) -> dict[int, dict[str, list[float]]]:
-    """Seconds of each candidate in each round, by number of threads."""
-    seconds: dict[int, dict[str, list[float]]] = {t: {w: [] for w in works} for t in threads}
-    for i in range(rounds):
-        for t in threads:
-            with threadpool_limits(t):
-                for name, work in works.items():
-                    gc.collect()
-                    start = time.perf_counter()
-                    work()
-                    seconds[t][name].append(time.perf_counter() - start)
-            advance(f"times, round {i + 1} of {rounds}")
+    sets: dict[str, synthetic.Data], threads: list[int], rounds: int, advance: Advance
+) -> dict[int, Seconds]:
+    """Seconds of each candidate in each round, by number of threads and size.
+
+    Sizes and numbers of threads take turns like the candidates, so that a busy minute of the
+    machine meets them all.
+    """
+    works = {name: candidates(data) for name, data in sets.items()}
+    seconds: dict[int, Seconds] = {t: {n: {w: [] for w in works[n]} for n in sets} for t in threads}
+    for i, (name, t) in product(range(rounds), product(sets, threads)):
+        advance(f"{name}: times, round {i + 1} of {rounds}")
+        with threadpool_limits(t):
+            for what, work in works[name].items():
+                gc.collect()
+                time.sleep(PAUSE)
+                start = time.perf_counter()
+                work()
+                seconds[t][name][what].append(time.perf_counter() - start)
+        advance(f"{name}: times, round {i + 1} of {rounds}", 1)
     return seconds
 
 
-def times(data: synthetic.Data, seconds: dict[str, list[float]]) -> dict[str, Any]:
+def best_product(seconds: Seconds) -> float:
+    """Seconds of the fastest matrix product of the whole run."""
+    return min(min(of_size["sgemm"]) for of_size in seconds.values())
+
+
+def times(data: synthetic.Data, seconds: dict[str, list[float]], sgemm: float) -> dict[str, Any]:
     """The best time of each candidate, the speed of the machine, and G."""
-    best = {name: min(s) for name, s in seconds.items()}
-    speed = 2.0 * PRODUCT**3 / best["sgemm"]
+    speed = 2.0 * PRODUCT**3 / sgemm
     return {
         "sgemm_gflops": speed / 1e9,
         "G": operations(data) / speed,
-        "seconds": best,
+        "seconds": {name: min(s) for name, s in seconds.items()},
         "all_seconds": seconds,
     }
 
@@ -250,29 +262,33 @@ def quality(data: synthetic.Data) -> dict[str, Any]:
     return {"kept": kept, "accuracy": accuracy, "notes": notes}
 
 
-def memory(data: synthetic.Data) -> dict[str, Any]:
+def memory(data: synthetic.Data, threads: list[int], advance: Advance) -> dict[int, Any]:
     """Peak of what is allocated during a fit (untimed, by tracemalloc), as a share of X.
 
     numpy reports its arrays to tracemalloc, so results, copies and scratch blocks are in it. What
     BLAS itself keeps (a fixed work buffer for each thread) is not.
     """
+    advance()
     works = {"mcd": lambda: fit_estimator("mcd", data), "fit": lambda: fit_classifier(data)}
-    shares = {}
-    for name, work in works.items():
+    shares: dict[int, Any] = {t: {} for t in threads}
+    for t, (name, work) in product(threads, works.items()):
         gc.collect()
-        tracemalloc.start()
-        before = tracemalloc.get_traced_memory()[0]
-        work()
-        shares[name] = (tracemalloc.get_traced_memory()[1] - before) / data.X.nbytes
-        tracemalloc.stop()
-    return {"memory": shares}
+        with threadpool_limits(t):
+            tracemalloc.start()
+            before = tracemalloc.get_traced_memory()[0]
+            work()
+            shares[t][name] = (tracemalloc.get_traced_memory()[1] - before) / data.X.nbytes
+            tracemalloc.stop()
+    advance(1)
+    return shares
 
 
-def mincovdet_seconds(X: Any, limit: float) -> dict[str, Any] | None:
+def mincovdet_seconds(X: Any, limit: float, advance: Advance) -> dict[str, Any] | None:
     """Seconds of scikit-learn's MinCovDet on one class, one thread, in a process with a limit.
 
     None if it failed.
     """
+    advance()
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_fit_mincovdet, args=(X, sender), daemon=True)
@@ -288,6 +304,7 @@ def mincovdet_seconds(X: Any, limit: float) -> dict[str, Any] | None:
     finally:
         process.kill()
         process.join()
+        advance(1)
 
 
 def _fit_mincovdet(X: Any, sender: Connection) -> None:

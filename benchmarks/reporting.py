@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import statistics
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -19,6 +20,9 @@ from rich.table import Table
 from threadpoolctl import threadpool_info
 
 Row = dict[str, Any]
+
+QUIET = 1.15
+"""Median over best time of the same matrix product, up to which a machine counts as quiet."""
 
 CAPTION = """\
 G: seconds that the naive operation count of Algorithm 1 takes at the sgemm speed of this run.
@@ -183,12 +187,17 @@ def _cells(row: Row, rows: list[Row]) -> Iterator[str]:
 
 def _unrest(rows: list[Row]) -> str:
     """How far apart the same matrix product was: tells how quiet the machine was."""
-    spreads = [max(r["all_seconds"]["sgemm"]) / min(r["all_seconds"]["sgemm"]) for r in rows]
-    speeds = ", ".join(f"{r['size']}{r['threads']} {r['sgemm_gflops']:.0f}" for r in rows)
-    return (
-        f"sgemm, Gflop/s: {speeds}. The slowest product took up to {max(spreads):.2f} times the "
-        "fastest (1.1 on a quiet machine)."
-    )
+    products: dict[int, list[float]] = {}
+    for row in rows:
+        products.setdefault(row["threads"], []).extend(row["all_seconds"]["sgemm"])
+    spread = max(statistics.median(p) / min(p) for p in products.values())
+    speeds = {row["threads"]: row["sgemm_gflops"] for row in rows}
+    parts = [f"{speed:.0f} Gflop/s with {threads}" for threads, speed in speeds.items()]
+    text = f"sgemm: {', '.join(parts)} thread(s); half of the products took {spread:.2f} times the "
+    text += "time of the best or more."
+    if spread > QUIET or (1 in speeds and 2 in speeds and speeds[2] < 1.7 * speeds[1]):
+        text += " [yellow]Something else was using the processor: run again when it is quiet.[/]"
+    return text
 
 
 def _line(target: dict[str, Any]) -> str:

@@ -3,7 +3,12 @@
 References are written for clarity: one sample at a time, explicit inverses, scipy for densities.
 """
 
+import os
 from types import SimpleNamespace
+
+# The processes of pytest-xdist, which inherit this, already share the cores; threads inside each
+# would double the time. Tests of threads ask for their own number.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import pytest

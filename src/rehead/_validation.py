@@ -54,30 +54,42 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Array:
     X = validate_data(
         estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False
     )
-    check_finite(X, getattr(estimator, "feature_names_in_", None))
+    largest = check_finite(X, getattr(estimator, "feature_names_in_", None))
+    if X.dtype == np.float32 and not SINGLE[0] < largest < SINGLE[1]:
+        X = X.astype(np.float64)
     result: Array = X
     return result
 
 
-def check_finite(X: Array, names: Array | None = None, what: str = "X") -> None:
-    """Raise if a value is NaN or infinite, and say where the first one is."""
+SINGLE = (1e-8, 1e8)
+"""Magnitudes whose fourth powers single precision can hold; others are worked on in double."""
+TOO_LARGE = 1e151
+"""Squares of larger values, summed over many rows, overflow in double precision."""
+
+
+def check_finite(X: Array, names: Array | None = None, what: str = "X") -> float:
+    """The largest magnitude; raise if a value is NaN or infinite, and say where the first is."""
+    largest = 0.0
     for a in range(0, len(X), BLOCK):
         block = X[a : a + BLOCK]
-        # One sum finds out, at memory speed; only a bad block is looked at closely.
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = block.sum(dtype=np.float64)
-        if np.isfinite(total):
+        # Extremes find out at memory speed; only a bad block is looked at closely.
+        size = max(float(block.max(initial=0.0)), -float(block.min(initial=0.0)))
+        if np.isfinite(size):
+            largest = max(largest, size)
             continue
-        bad = ~np.isfinite(block)
-        if not bad.any():
-            continue
-        row, column = (int(i[0]) for i in np.nonzero(bad))
+        row, column = (int(i[0]) for i in np.nonzero(~np.isfinite(block)))
         value = "NaN" if np.isnan(block[row, column]) else "infinity"
         feature = column if names is None else f"{names[column]!r}"
         raise ValueError(
             f"Input {what} contains {value} (row {a + row}, feature {feature} first). Drop such "
             "rows or fill them in, with sklearn.impute.SimpleImputer for example."
         )
+    if largest > TOO_LARGE:
+        raise ValueError(
+            f"Input {what} has values as large as {largest:.0e}, whose powers overflow. Bring the "
+            "features to a common scale, with sklearn.preprocessing.StandardScaler for example."
+        )
+    return largest
 
 
 def check_labels(y: Any, n: int) -> Array:
@@ -91,14 +103,17 @@ def check_labels(y: Any, n: int) -> Array:
             "Pass one label for each row, in the same order."
         )
     check_no_missing_labels(labels)
+    _check_one_type(labels)
     check_classification_targets(labels)
     return labels
 
 
 def check_no_missing_labels(y: Array) -> None:
-    """Raise if a label is None, NaN or NA."""
+    """Raise if a label is None, NaN, NaT or NA."""
     if y.dtype.kind == "O":
-        missing = np.array([v is None or v is not v or _is_na(v) for v in y], bool)
+        missing = np.array([v is None or _is_na(v) for v in y], bool)
+    elif y.dtype.kind in "mM":
+        missing = np.isnat(y)
     elif y.dtype.kind in "fc":
         missing = ~np.isfinite(y)
     else:
@@ -108,6 +123,16 @@ def check_no_missing_labels(y: Array) -> None:
         raise ValueError(
             f"Input y contains NaN, infinity or missing labels: {int(missing.sum())} in all, row "
             f"{where} first. Leave unlabelled rows out of fit; predict gives them a label."
+        )
+
+
+def _check_one_type(y: Array) -> None:
+    """Raise if labels cannot be sorted."""
+    kinds = sorted({type(v).__name__ for v in y}) if y.dtype.kind == "O" else []
+    if "str" in kinds and len(kinds) > 1:
+        raise ValueError(
+            f"The labels mix types that cannot be sorted ({', '.join(kinds)}). Convert them to one "
+            "type, with y.astype(str) for example."
         )
 
 
@@ -121,18 +146,11 @@ def _is_na(value: object) -> bool:
 
 def encode_labels(y: Array) -> tuple[Array, Array]:
     """Classes, sorted, and the code of each label."""
-    try:
-        classes, codes = np.unique(y, return_inverse=True)
-    except TypeError:
-        kinds = ", ".join(sorted({type(v).__name__ for v in y}))
-        raise ValueError(
-            f"The labels mix types that cannot be sorted ({kinds}). Convert them to one type, "
-            "with y.astype(str) for example."
-        ) from None
+    classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"Classifier can't be trained with one class only: all labels are {classes[0]!r}. "
-            "Pass samples of at least 2 classes."
+            "Classifier can't be trained with one class only: all labels are "
+            f"{classes.tolist()[0]!r}. Pass samples of at least 2 classes."
         )
     return classes, codes.astype(np.int64).reshape(-1)
 
@@ -172,6 +190,50 @@ def check_layers(layers: Any, expected: list[str] | None = None) -> None:
         raise ValueError(f"The ensemble was not fitted on {unseen}, only on {expected}.")
 
 
+def as_posterior(values: Any, n_classes: int, name: str) -> Array:
+    """Probabilities from probabilities or logits."""
+    p: Array = np.asarray(values)
+    if p.ndim != 2 or p.shape[1] != n_classes:
+        raise ValueError(
+            f"The posterior {name!r} must have one column for each of the {n_classes} classes, "
+            f"got shape {p.shape}."
+        )
+    p = p.astype(np.float64 if p.dtype == np.float64 else np.float32)
+    check_finite(p, what=name)
+    if (p >= 0).all() and np.allclose(p.sum(axis=1), 1.0, atol=1e-3):
+        return p
+    p = np.exp(p - p.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    return p
+
+
+def warn_if_shared(ids: Any, held_out: Any) -> None:
+    """Warn if validation samples are training samples."""
+    if ids is None or held_out is None:
+        return
+    shared = np.isin(np.asarray(held_out), np.asarray(ids))
+    if shared.any():
+        first = np.asarray(held_out)[shared][0]
+        warnings.warn(
+            f"{int(shared.sum())} of {len(shared)} validation samples are training samples (id "
+            f"{first!r} first). A network has memorised their labels, so its deepest layers will "
+            "get too much weight. Validate on samples it was not trained on.",
+            ReheadWarning,
+            stacklevel=4,
+        )
+
+
+def single_sample_note(codes: Array, classes: Array) -> list[str]:
+    """What to say about classes of which there is one sample."""
+    single = classes[np.bincount(codes, minlength=len(classes)) == 1].tolist()
+    if not single:
+        return []
+    return [
+        f"{len(single)} of {len(classes)} classes have one sample only ({single[0]!r} first). It "
+        "is taken for the mean of its class, right or wrong. Add samples or leave the class out."
+    ]
+
+
 def check_weights(sample_weight: Any, X: Array, codes: Array, classes: Array) -> Array | None:
     """Sample weights, or None for equal ones."""
     if sample_weight is None:
@@ -185,8 +247,8 @@ def check_weights(sample_weight: Any, X: Array, codes: Array, classes: Array) ->
         )
     if empty.any():
         raise ValueError(
-            f"All samples of class {classes[empty][0]!r} have weight 0. Leave the class out of X "
-            "and y, or give one of its samples a positive weight."
+            f"All samples of class {classes[empty].tolist()[0]!r} have weight 0. Leave the class "
+            "out of X and y, or give one of its samples a positive weight."
         )
     weights: Array = w
     return weights
@@ -292,7 +354,10 @@ def check_priors(priors: Any, classes: Array) -> str | Array:
     if isinstance(priors, str):
         check_choice(priors, ("uniform", "empirical"), "priors")
         return priors
-    beta: Array = np.asarray(priors, np.float64)
+    try:
+        beta: Array = np.asarray(priors, np.float64)
+    except (TypeError, ValueError):
+        beta = np.empty(0)
     if beta.shape != (len(classes),) or not (beta >= 0).all() or not np.isclose(beta.sum(), 1):
         raise ValueError(
             f"priors must be 'uniform', 'empirical' or {len(classes)} probabilities that sum to "
@@ -320,9 +385,10 @@ def generator_from(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state.randint(2**31, size=4))
     if random_state is np.random:
         return np.random.default_rng(np.random.randint(2**31, size=4))
-    if random_state is not None and not isinstance(random_state, numbers.Integral):
+    whole = isinstance(random_state, numbers.Integral) and int(random_state) >= 0
+    if random_state is not None and not whole:
         raise ValueError(
-            f"random_state must be None, a whole number, a numpy Generator or a RandomState, got "
-            f"{random_state!r}."
+            "random_state must be None, a whole number >= 0, a numpy Generator or a RandomState, "
+            f"got {random_state!r}."
         )
     return np.random.default_rng(None if random_state is None else int(random_state))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from rehead import _validation as check
 from rehead._typing import Array
 from rehead.classifier import RobustGaussianClassifier
+from rehead.ensemble import LayerEnsemble
 from rehead.fingerprint import fingerprint
 from rehead.gaussian.posterior import Kept, label_scores
 
@@ -21,6 +23,8 @@ class LabelReport:
 
     Attributes
     ----------
+    given : array of shape (n_samples,)
+        The labels that were judged.
     quality : array of shape (n_samples,)
         Posterior probability of the given label, in [0, 1]; low is suspect.
     suggested : array of shape (n_samples,)
@@ -32,17 +36,33 @@ class LabelReport:
         Estimated share of wrong labels: the mean of ``1 - quality``.
     transition : array of shape (n_classes, n_classes)
         Estimated probability of each given label (column) for each true one (row).
+    ids : array of shape (n_samples,) or None
+        Names of the samples, where they have any.
     """
 
+    given: Array
     quality: Array
     suggested: Array
     suggested_probability: Array
     order: Array
     noise_rate: float
     transition: Array
+    ids: Array | None = None
+
+    def mislabelled(self) -> Array:
+        """Ids (row numbers where there are none) of labels that are probably wrong, worst first.
+
+        A label is probably wrong if another one is more probable.
+        """
+        suspect = self.order[(self.suggested != self.given)[self.order]]
+        named: Array = suspect if self.ids is None else self.ids[suspect]
+        return named
 
 
-def score_labels(model: RobustGaussianClassifier, X: Any, y: Any) -> LabelReport:
+Model = RobustGaussianClassifier | LayerEnsemble
+
+
+def score_labels(model: Model, X: Any, y: Any) -> LabelReport:
     """Score every label.
 
     Rows that the model was fitted on, with the label they had then, are recognised and judged by
@@ -50,9 +70,9 @@ def score_labels(model: RobustGaussianClassifier, X: Any, y: Any) -> LabelReport
 
     Parameters
     ----------
-    model : RobustGaussianClassifier
+    model : RobustGaussianClassifier or LayerEnsemble
         Fitted.
-    X : array-like of shape (n_samples, n_features)
+    X : array-like of shape (n_samples, n_features), or mapping of layers for an ensemble
     y : array-like of shape (n_samples,)
         Labels to be judged, of classes that the model knows.
 
@@ -69,14 +89,17 @@ def score_labels(model: RobustGaussianClassifier, X: Any, y: Any) -> LabelReport
     (3, 'cat')
     """
     check_is_fitted(model)
-    X = check.check_features(model, X, reset=False)
-    codes = check.known_codes(check.check_labels(y, len(X)), model.classes_)
-    inside = _inside(model, X, codes)
-    columns = label_scores(model._gaussians, X, codes, inside, _summarise)
+    n = len(next(iter(X.values()))) if isinstance(X, Mapping) else len(X)
+    codes = check.known_codes(check.check_labels(y, n), model.classes_)
+    if isinstance(model, LayerEnsemble):
+        columns = _summary(_ensemble_posterior(model, X, codes), codes)
+    else:
+        columns = _leave_one_out(model, X, codes, lambda s, c: _summary(_softmax(s), c))
     quality, best, probability = columns.T
     suggested = best.astype(np.int64)
     joint = _joint(codes, suggested, quality, probability, len(model.classes_))
     return LabelReport(
+        given=model.classes_[codes],
         quality=quality,
         suggested=model.classes_[suggested],
         suggested_probability=probability,
@@ -86,7 +109,7 @@ def score_labels(model: RobustGaussianClassifier, X: Any, y: Any) -> LabelReport
     )
 
 
-def find_mislabelled(model: RobustGaussianClassifier, X: Any, y: Any) -> Array:
+def find_mislabelled(model: Model, X: Any, y: Any) -> Array:
     """Row numbers of the labels that are probably wrong, worst first.
 
     A label is reported if another one is more probable.
@@ -101,29 +124,58 @@ def find_mislabelled(model: RobustGaussianClassifier, X: Any, y: Any) -> Array:
     >>> sorted(find_mislabelled(RobustGaussianClassifier("posterior").fit(X, y), X, y).tolist())
     [4, 50]
     """
-    report = score_labels(model, X, y)
-    y = check.check_labels(y, len(report.quality))
-    suspect = report.suggested != y
-    order: Array = report.order[suspect[report.order]]
-    return order
+    return score_labels(model, X, y).mislabelled()
 
 
-def _inside(model: RobustGaussianClassifier, X: Array, codes: Array) -> Kept:
-    """How much of each row the model's estimates contain."""
+def _leave_one_out(
+    model: RobustGaussianClassifier,
+    X: Any,
+    codes: Array,
+    reduce: Callable[[Array, Array], Array],
+) -> Array:
+    """Scores of the labels, without the row itself where the model was fitted on it."""
+    X = check.check_features(model, X, reset=False)
     hashes = fingerprint(X.astype(model.means_.dtype, copy=False), codes)
     at = np.searchsorted(model._seen, hashes).clip(max=len(model._seen) - 1)
-    rows = np.where(model._seen[at] == hashes, model._seen_weights[at], 0.0)
-    return Kept(rows, model._class_weights)
+    known = model._seen[at] == hashes
+    inside = Kept(
+        rows=np.where(known, model._seen_weights[at], 0.0),
+        members=np.where(known, model._seen_members[at], codes).clip(min=0),
+        classes=np.bincount(
+            model._seen_members + 1,
+            weights=model._seen_weights,
+            minlength=len(model.classes_) + 1,
+        )[1:],
+    )
+    return label_scores(model._gaussians, X, codes, inside, reduce)
 
 
-def _summarise(scores: Array, codes: Array) -> Array:
-    """Quality, best class and its probability of each row."""
+def _ensemble_posterior(model: LayerEnsemble, layers: Any, codes: Array) -> Array:
+    """The weighted posterior of an ensemble, each member leaving the row itself out."""
+    check.check_layers(layers, expected=model._inputs)
+    members = model._members(layers)
+    total = np.zeros((len(codes), len(model.classes_)))
+    for weight, name in zip(model.weights_, model.layers_, strict=True):
+        if name in model.estimators_:
+            member = model.estimators_[name]
+            total += weight * _leave_one_out(member, members[name], codes, lambda s, c: _softmax(s))
+        else:
+            total += weight * check.as_posterior(members[name], len(model.classes_), name)
+    return total
+
+
+def _softmax(scores: Array) -> Array:
     scores = scores.astype(np.float64)
     scores -= scores.max(axis=1, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=1, keepdims=True)
-    every, best = np.arange(len(scores)), scores.argmax(axis=1)
-    return np.column_stack([scores[every, codes], best, scores[every, best]])
+    return scores
+
+
+def _summary(posterior: Array, codes: Array) -> Array:
+    """Quality, best class and its probability of each row."""
+    every, best = np.arange(len(posterior)), posterior.argmax(axis=1)
+    return np.column_stack([posterior[every, codes], best, posterior[every, best]])
 
 
 def _joint(

@@ -15,7 +15,7 @@ from rehead import _validation as check
 from rehead import persist
 from rehead._typing import Array
 from rehead.fingerprint import fingerprint
-from rehead.gaussian import ESTIMATORS, Options, TiedGaussians, group_by_class, tied_gaussians
+from rehead.gaussian import Options, TiedGaussians, estimate, group_by_class, tied_gaussians
 from rehead.gaussian.options import Start
 from rehead.gaussian.shrinkage import Shrinkage
 
@@ -176,16 +176,16 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
             trusted=check.check_mask(trusted, len(X), "trusted"),
         )
         rng = check.generator_from(self.random_state)
-        gaussians, support, n_iter, notes = ESTIMATORS[name].function(data, resolved, rng)
-        for note in notes:
+        fit = estimate(name, data, resolved, rng)
+        for note in [*check.single_sample_note(codes, self.classes_), *fit.notes]:
             warnings.warn(note, check.ReheadWarning, stacklevel=2)
-        self.support_ = support > 0
+        self.support_ = fit.support > 0
+        self.n_iter_ = fit.n_iter
         hashes = fingerprint(X, codes)
         order = np.argsort(hashes)
-        self._seen, self._seen_weights = hashes[order], support[order]
-        self._class_weights = np.bincount(codes, weights=support, minlength=len(self.classes_))
-        self.n_iter_ = n_iter
-        self._set_gaussians(gaussians, X.dtype)
+        self._seen = hashes[order]
+        self._seen_weights, self._seen_members = fit.support[order], fit.members[order]
+        self._set_gaussians(fit.gaussians, X.dtype)
         return self
 
     def _set_gaussians(self, g: TiedGaussians, dtype: Any) -> None:
@@ -236,25 +236,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
 
         The file appears whole or not at all.
         """
-        check_is_fitted(self)
-        arrays = {
-            "means": self._gaussians.means,
-            "covariance": self._gaussians.covariance,
-            "priors": self._gaussians.priors,
-            "support": self.support_,
-            "n_iter": self.n_iter_,
-            "seen": self._seen,
-            "seen_weights": self._seen_weights,
-            "class_weights": self._class_weights,
-        }
-        settings = {
-            "params": _json_params(self.get_params(deep=False)),
-            "classes": persist.labels_to_json(self.classes_),
-            "dtype": self.means_.dtype.str,
-            "feature_names": getattr(self, "feature_names_in_", np.array([])).tolist() or None,
-            "shrunk": self._gaussians.shrunk,
-        }
-        persist.write_model(path, type(self).__name__, arrays, settings)
+        persist.write_model(path, type(self).__name__, *self._state())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -265,29 +247,46 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         rehead.persist.ModelFileError
             If the file is damaged, of another kind, or of a newer version.
         """
-        arrays, settings = persist.read_model(path, cls.__name__)
+        return cls._from_state(*persist.read_model(path, cls.__name__))
+
+    def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        """Everything that was learned, as arrays and JSON."""
+        check_is_fitted(self)
+        arrays = {
+            "means": self._gaussians.means,
+            "covariance": self._gaussians.covariance,
+            "priors": self._gaussians.priors,
+            "support": self.support_,
+            "n_iter": self.n_iter_,
+            "seen": self._seen,
+            "seen_weights": self._seen_weights,
+            "seen_members": self._seen_members,
+        }
+        settings = {
+            "params": persist.params_to_json(self.get_params(deep=False)),
+            "classes": persist.labels_to_json(self.classes_),
+            "dtype": self.means_.dtype.str,
+            "feature_names": getattr(self, "feature_names_in_", np.array([])).tolist() or None,
+            "shrunk": self._gaussians.shrunk,
+            "fixed": self._gaussians.fixed,
+        }
+        return arrays, settings
+
+    @classmethod
+    def _from_state(cls, arrays: dict[str, Array], settings: dict[str, Any]) -> Self:
         self = cls(**settings["params"])
         self.classes_ = persist.labels_from_json(settings["classes"])
         self.support_, self.n_iter_ = arrays["support"], arrays["n_iter"]
-        self._seen, self._seen_weights = arrays["seen"], arrays["seen_weights"]
-        self._class_weights = arrays["class_weights"]
+        self._seen = arrays["seen"]
+        self._seen_weights, self._seen_members = arrays["seen_weights"], arrays["seen_members"]
         self.n_features_in_ = arrays["means"].shape[1]
         if settings["feature_names"]:
             self.feature_names_in_ = np.array(settings["feature_names"], dtype=object)
         g = tied_gaussians(arrays["means"], arrays["covariance"], arrays["priors"])
-        self._set_gaussians(replace(g, shrunk=settings["shrunk"]), np.dtype(settings["dtype"]))
+        g = replace(g, shrunk=settings["shrunk"], fixed=settings["fixed"])
+        self._set_gaussians(g, np.dtype(settings["dtype"]))
         return self
 
 
 def _with_priors(options: Options, classes: Array) -> Options:
     return replace(options, priors=check.check_priors(options.priors, classes))
-
-
-def _json_params(params: dict[str, Any]) -> dict[str, Any]:
-    """Constructor arguments as JSON. A generator has no lasting value, so it becomes None."""
-    out = {
-        k: v.tolist() if isinstance(v, np.ndarray | np.generic) else v for k, v in params.items()
-    }
-    if not isinstance(out["random_state"], int):
-        out["random_state"] = None
-    return out

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,42 +11,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rehead import _validation as check
+from rehead import persist
 from rehead._typing import Array
 from rehead.classifier import RobustGaussianClassifier
+from rehead.weights import authors_weights, estimate_transition, layer_weights
 
 Layers = Mapping[str, Any]
-
-
-def layer_weights(likelihoods: Array, *, tol: float = 1e-9, max_iter: int = 100_000) -> Array:
-    """Mixture weights that maximise the mean log likelihood, by EM from equal weights.
-
-    The problem is convex on the simplex, but not strictly: of two equal layers any split is
-    optimal. EM from equal weights treats equal layers alike, so the answer is unique. It stops
-    when the optimality gap is below ``tol``: for the mixture m, no log likelihood is more than
-    ``max_l mean(p_l / m) - 1`` better.
-
-    Parameters
-    ----------
-    likelihoods : array of shape (n_samples, n_layers)
-        ``P_l(y_i | x_i)``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> layer_weights(np.array([[0.9, 0.1], [0.8, 0.3], [0.7, 0.2]])).round(6)
-    array([1., 0.])
-    """
-    p = np.maximum(likelihoods.astype(np.float64), np.finfo(np.float64).tiny)
-    # A sample's scale does not change the optimum; it does change what floats can hold.
-    p = p / p.max(axis=1, keepdims=True)
-    alpha = np.full(p.shape[1], 1.0 / p.shape[1])
-    for _ in range(max_iter):
-        gain = (p / (p @ alpha)[:, None]).mean(axis=0)
-        alpha = alpha * gain
-        alpha /= alpha.sum()
-        if gain.max() - 1.0 < tol:
-            break
-    return alpha
+STACK = "stack"
 
 
 class LayerEnsemble(ClassifierMixin, BaseEstimator):
@@ -66,13 +38,27 @@ priors, random_state
         As for :class:`RobustGaussianClassifier`; used for every layer.
     penultimate : str, optional
         The layer whose distances choose the validation samples. Default: the last one.
+    given : sequence of str, optional
+        Names of layers that are posteriors already, as probabilities or logits of the classes in
+        sorted order: the network's own softmax, for example. They are weighted, not estimated.
+    weights : {"nll", "corrected", "equal"}, default="nll"
+        "nll" is the paper's rule. "corrected" maximises the likelihood of the *noisy* labels of
+        all validation samples, ``sum_c T[c, y] P(c | x)``, with a transition matrix T estimated
+        from them: a layer is not rewarded for reproducing the noise. "equal" needs no validation
+        data, and was the best choice once the training labels had been cleaned.
+    stack : bool, default=False
+        Join all layers into one feature vector and estimate one Gaussian classifier on it, which
+        knows how layers are correlated. It needs more samples a class than features in all.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
     layers_ : list of str
+        Members of the ensemble, ``["stack"]`` and the given ones where layers were stacked.
     estimators_ : dict of layer name to fitted RobustGaussianClassifier
-    weights_ : array of shape (n_layers,), in the order of ``layers_``
+    weights_ : array of shape (n_members,), in the order of ``layers_``
+    transition_ : array of shape (n_classes, n_classes) or None
+        The estimated transition matrix, for ``weights="corrected"``.
 
     Examples
     --------
@@ -105,6 +91,9 @@ priors, random_state
         priors: Any = None,
         random_state: Any = None,
         penultimate: str | None = None,
+        given: Sequence[str] | None = None,
+        weights: str = "nll",
+        stack: bool = False,
     ) -> None:
         self.estimator = estimator
         self.preset = preset
@@ -117,8 +106,18 @@ priors, random_state
         self.priors = priors
         self.random_state = random_state
         self.penultimate = penultimate
+        self.given = given
+        self.weights = weights
+        self.stack = stack
 
-    def fit(self, layers: Layers, y: Any, validation: tuple[Layers, Any] | None = None) -> Self:
+    def fit(
+        self,
+        layers: Layers,
+        y: Any,
+        validation: tuple[Layers, Any] | tuple[Layers, Any, Any] | None = None,
+        *,
+        ids: Any = None,
+    ) -> Self:
         """Fit the classifier of each layer, then the weights.
 
         Parameters
@@ -126,51 +125,156 @@ priors, random_state
         layers : mapping of layer name to array-like of shape (n_samples, n_features of the layer)
             From the input to the output of the network.
         y : array-like of shape (n_samples,)
-        validation : (mapping like ``layers``, labels), optional
+        validation : (mapping like ``layers``, labels) or (mapping, labels, ids), optional
             Held-out samples, with labels as noisy as the training ones.
+        ids : array-like of shape (n_samples,), optional
+            Ids of the training samples: a warning tells if validation samples are among them.
         """
+        check.check_choice(self.weights, ("nll", "corrected", "equal"), "weights")
         check.check_layers(layers)
-        penultimate = self.penultimate if self.penultimate is not None else list(layers)[-1]
-        check.check_choice(penultimate, layers, "penultimate")
-        params = self.get_params(deep=False)
-        del params["penultimate"]
+        self._inputs = list(layers)
+        for name in self._given():
+            check.check_choice(name, layers, "given")
+        members = self._members(layers)
+        estimated = [name for name in members if name not in self._given()]
+        if not estimated:
+            raise ValueError("All layers are given posteriors. Add one with features.")
+        penultimate = self._penultimate(estimated)
+        self._fit_members({name: members[name] for name in estimated}, y)
+        self.layers_ = list(members)
+        self.classes_ = self.estimators_[estimated[-1]].classes_
+        self.weights_ = np.full(len(self.layers_), 1.0 / len(self.layers_))
+        self.transition_: Array | None = None
+        if validation is not None:
+            held_out, labels, *rest = validation
+            if rest:
+                check.warn_if_shared(ids, rest[0])
+            self._fit_weights(held_out, labels, penultimate)
+        elif self.weights == "corrected":
+            raise ValueError(
+                "weights='corrected' needs validation=(layers, labels) that were held out."
+            )
+        return self
+
+    def _given(self) -> list[str]:
+        return list(self.given or [])
+
+    def _penultimate(self, estimated: list[str]) -> str:
+        if self.penultimate is None or self.stack:
+            return estimated[-1]
+        check.check_choice(self.penultimate, estimated, "penultimate")
+        return self.penultimate
+
+    def _members(self, layers: Layers) -> dict[str, Any]:
+        """What the members are fitted on: the layers, or their stack."""
+        if not self.stack:
+            return dict(layers)
+        features = [np.asarray(X) for name, X in layers.items() if name not in self._given()]
+        given = {name: layers[name] for name in self._given()}
+        return {STACK: np.concatenate(features, axis=1), **given} if features else given
+
+    def _fit_members(self, members: Layers, y: Any) -> None:
+        own = ("penultimate", "given", "weights", "stack")
+        params = {k: v for k, v in self.get_params(deep=False).items() if k not in own}
         rng = check.generator_from(params.pop("random_state"))
         self.estimators_ = {}
         with check.warnings_merged("layer") as of_layer:
-            for name, X in layers.items():
+            for name, X in members.items():
                 seed = int(rng.integers(2**31))
                 with of_layer(name):
                     member = RobustGaussianClassifier(**params, random_state=seed).fit(X, y)
                 self.estimators_[name] = member
-        self.layers_ = list(layers)
-        self.classes_ = self.estimators_[penultimate].classes_
-        self.weights_ = np.full(len(self.layers_), 1.0 / len(self.layers_))
-        if validation is not None:
-            self.weights_ = self._weights(*validation, penultimate)
-        return self
 
-    def _weights(self, layers: Layers, y: Any, penultimate: str) -> Array:
-        posteriors = self._posteriors(layers)
+    def _fit_weights(self, layers: Layers, y: Any, penultimate: str) -> None:
+        posteriors = self.member_posteriors(layers)
+        codes = check.known_codes(check.check_labels(y, len(posteriors[0])), self.classes_)
+        if self.weights == "corrected":
+            transition = estimate_transition(np.mean(posteriors, axis=0), codes)
+            self.transition_, of_label = transition, transition[:, codes].T
+            likelihoods = np.stack([(p * of_label).sum(axis=1) for p in posteriors], axis=1)
+            self.weights_ = layer_weights(likelihoods)
+        elif self.weights == "nll":
+            near = self._nearest_half(layers, codes, penultimate)
+            likelihoods = np.stack([p[near, codes[near]] for p in posteriors], axis=1)
+            rule = authors_weights if self.preset == "authors" else layer_weights
+            self.weights_ = rule(likelihoods)
+
+    def _nearest_half(self, layers: Layers, codes: Array, penultimate: str) -> Array:
+        """Rows whose squared distance to the mean of their label is in the smaller half."""
         last = self.estimators_[penultimate]
-        X = check.check_features(last, layers[penultimate], reset=False)
-        codes = check.known_codes(check.check_labels(y, len(X)), self.classes_)
-        every = np.arange(len(codes))
-        distance = last._gaussians.distances(X)[every, codes]
-        near = np.argsort(distance, kind="stable")[: -(-len(codes) // 2)]
-        return layer_weights(np.stack([p[near, codes[near]] for p in posteriors], axis=1))
+        X = check.check_features(last, self._members(layers)[penultimate], reset=False)
+        distance = last._gaussians.distances(X)[np.arange(len(codes)), codes]
+        return np.argsort(distance, kind="stable")[: -(-len(codes) // 2)]
 
-    def _posteriors(self, layers: Layers) -> list[Array]:
+    def member_posteriors(self, layers: Layers) -> list[Array]:
+        """Posterior of each member, in the order of ``layers_``."""
         check_is_fitted(self)
-        check.check_layers(layers, expected=self.layers_)
-        return [self.estimators_[name].predict_proba(layers[name]) for name in self.layers_]
+        check.check_layers(layers, expected=self._inputs)
+        members = self._members(layers)
+        return [
+            check.as_posterior(members[name], len(self.classes_), name)
+            if name in self._given()
+            else self.estimators_[name].predict_proba(members[name])
+            for name in self.layers_
+        ]
 
     def predict_proba(self, layers: Layers) -> Array:
         """``sum_l alpha_l P(y | f_l(x))``."""
-        posteriors = self._posteriors(layers)
-        mixture: Array = sum(a * p for a, p in zip(self.weights_, posteriors, strict=True))
+        posteriors = self.member_posteriors(layers)
+        mixture: Array = sum(
+            (a * p for a, p in zip(self.weights_, posteriors, strict=True)),
+            start=np.zeros_like(posteriors[0]),
+        )
         return mixture
 
     def predict(self, layers: Layers) -> Array:
         """The class with the highest posterior."""
-        labels: Array = self.classes_[self.predict_proba(layers).argmax(axis=1)]
+        codes = self.predict_proba(layers).argmax(axis=1)
+        labels: Array = self.classes_[codes]
         return labels
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted ensemble to one file, without pickle; whole or not at all."""
+        persist.write_model(path, type(self).__name__, *self._state())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read an ensemble that :meth:`save` wrote."""
+        return cls._from_state(*persist.read_model(path, cls.__name__))
+
+    def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        check_is_fitted(self)
+        arrays: dict[str, Array] = {"weights": self.weights_}
+        if self.transition_ is not None:
+            arrays["transition"] = self.transition_
+        members = {}
+        for i, (name, member) in enumerate(self.estimators_.items()):
+            of_member, members[name] = member._state()
+            arrays |= {f"{i}.{key}": value for key, value in of_member.items()}
+        params = persist.params_to_json(self.get_params(deep=False))
+        settings = {
+            "params": {**params, "given": list(self.given) if self.given else None},
+            "inputs": self._inputs,
+            "layers": self.layers_,
+            "members": members,
+        }
+        return arrays, settings
+
+    @classmethod
+    def _from_state(cls, arrays: dict[str, Array], settings: dict[str, Any]) -> Self:
+        self = cls(**settings["params"])
+        self._inputs, self.layers_ = settings["inputs"], settings["layers"]
+        self.weights_, self.transition_ = arrays["weights"], arrays.get("transition")
+        self.estimators_ = {}
+        for i, (name, of_member) in enumerate(settings["members"].items()):
+            prefix = f"{i}."
+            own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+            self.estimators_[name] = RobustGaussianClassifier._from_state(own, of_member)
+            self.classes_ = self.estimators_[name].classes_
+        return self
+
+    def score_samples(self, layers: Layers) -> Array:
+        """Log density in the penultimate layer: low for samples unlike all classes."""
+        check_is_fitted(self)
+        name = self._penultimate(list(self.estimators_))
+        return self.estimators_[name].score_samples(self._members(layers)[name])

@@ -41,12 +41,8 @@ def write_model(
         If a setting cannot be expressed in JSON.
     """
     arrays = {name: np.ascontiguousarray(a) for name, a in arrays.items()}
-    header = {
-        "kind": kind,
-        "version": FORMAT_VERSION,
-        "sha256": _checksum(arrays),
-        "settings": settings,
-    }
+    header = {"kind": kind, "version": FORMAT_VERSION, "settings": settings}
+    header["sha256"] = _checksum(arrays, header)
     write_atomically(Path(path), save(arrays, metadata={"rehead": json.dumps(header)}))
 
 
@@ -76,15 +72,15 @@ def read_model(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Array
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
+    except (SafetensorError, OSError, ValueError) as error:
         raise ModelFileError(
             f"{path} is not a model file of rehead, or it is damaged ({error}). Save the model "
             "again, or fit it anew."
         ) from error
     try:
         header = json.loads(metadata["rehead"])
-        found, version, checksum = header["kind"], header["version"], header["sha256"]
-        settings = header["settings"]
+        checksum = header.pop("sha256")
+        found, version, settings = header["kind"], int(header["version"]), header["settings"]
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(
             f"{path} is a safetensors file, but not one that rehead wrote."
@@ -96,9 +92,20 @@ def read_model(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Array
         )
     if found != kind:
         raise ModelFileError(f"{path} holds a {found}, not a {kind}. Load it with {found}.load.")
-    if checksum != _checksum(arrays):
+    if checksum != _checksum(arrays, header):
         raise ModelFileError(f"{path} is damaged: its checksum does not match its content.")
     return arrays, settings
+
+
+def params_to_json(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Constructor arguments as JSON. A generator has no lasting value, so it becomes None."""
+    out = {
+        name: value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+        for name, value in params.items()
+    }
+    if not isinstance(out["random_state"], int):
+        out["random_state"] = None
+    return out
 
 
 def labels_to_json(classes: Array) -> dict[str, Any]:
@@ -113,8 +120,8 @@ def labels_from_json(saved: Mapping[str, Any]) -> Array:
     return np.array(saved["values"], dtype=np.dtype(saved["dtype"]))
 
 
-def _checksum(arrays: Mapping[str, Array]) -> str:
-    digest = hashlib.sha256()
+def _checksum(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> str:
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
         a = arrays[name]
         digest.update(f"{name}:{a.dtype.str}:{a.shape};".encode())

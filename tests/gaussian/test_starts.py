@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm, rankdata, spearmanr
 
 from rehead.gaussian.starts import deterministic_starts, random_start
 
@@ -31,6 +32,32 @@ def clustered(seed, n=200, d=4, outliers=80, distance=30.0):
     X = rng.normal(size=(n, d))
     X[:outliers] += distance
     return X
+
+
+def robust_scale(Z):
+    return 1.4826 * np.median(np.abs(Z - np.median(Z, axis=0)), axis=0)
+
+
+def test_deterministic_starts_are_those_of_the_paper(brute):
+    # Hubert, Rousseeuw, Verdonck (2012), section 3: S_1, S_2, S_3, S_4 and S_5.
+    rng = np.random.default_rng(0)
+    X = rng.standard_t(2, size=(60, 4)) @ rng.normal(size=(4, 4)) + 5
+    Z = (X - np.median(X, axis=0)) / robust_scale(X)
+    length = np.linalg.norm(Z, axis=1)
+    scores = norm.ppf((rankdata(Z, axis=0) - 1 / 3) / (60 + 1 / 3))
+    matrices = [
+        np.corrcoef(np.tanh(Z), rowvar=False),
+        spearmanr(Z).statistic,
+        np.corrcoef(scores, rowvar=False),
+        sum(np.outer(z, z) / (z @ z) for z in Z) / 60,
+        np.cov(Z[brute.smallest(length, 30)], rowvar=False, bias=True),
+    ]
+    starts = list(deterministic_starts(X, 35))
+    assert len({s.positions.tobytes() for s in starts}) == 5
+    for S, start in zip(matrices, starts, strict=True):
+        B = Z @ np.linalg.eigh(S)[1]
+        distance = (((B - np.median(B, axis=0)) / robust_scale(B)) ** 2).sum(axis=1)
+        np.testing.assert_array_equal(start.positions, brute.smallest(distance, 35))
 
 
 def test_deterministic_starts_repeat():

@@ -45,6 +45,18 @@ def test_clusters_forget_the_labels_in_between(blobs):
     assert clf.score(X, y) == 1.0
 
 
+def test_a_trusted_sample_counts_for_its_label_wherever_it_is(blobs):
+    X, y = blobs(sizes=(40, 40), distance=8.0)
+    odd = int(np.flatnonzero(y == 0)[0])
+    X[odd] = X[y == 1].mean(axis=0)
+    clf = RobustGaussianClassifier("trimmed-kmeans", support_fraction=1.0)
+    np.testing.assert_allclose(
+        clf.fit(X, y).means_[1], X[(y == 1) | (np.arange(80) == odd)].mean(0)
+    )
+    clf.fit(X, y, trusted=np.arange(80) == odd)
+    np.testing.assert_allclose(clf.means_, [X[y == 0].mean(axis=0), X[y == 1].mean(axis=0)])
+
+
 def majority(clusters, labels):
     clusters, labels = np.array(clusters), np.array(labels)
     data = group_by_class(np.zeros((len(labels), 1)), clusters, 3)

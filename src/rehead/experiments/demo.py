@@ -134,21 +134,21 @@ def run_once(
         ),
     )
     progress("robust inference", 0.9)
-    names = [*net.feature_layers, "logits"]
-    of_train, of_validation, of_test = (
-        extract_features(net, split.X, names)
+    train_features, validation_features, test_features = (
+        extract_features(net, split.X, net.feature_layers, progress=False)
         for split in (digits.train, digits.validation, digits.test)
     )
     # A class has 135 rows and some features vary in one or two of them only: more than single
     # precision can resolve, and at this size double costs nothing.
-    for features in (of_train, of_validation, of_test):
-        features.update({name: f.astype(np.float64) for name, f in features.items()})
-    fitted = float((of_train.pop("logits").argmax(axis=1) == noisy.labels).mean())
-    del of_validation["logits"]
-    accuracy = {"softmax": float((of_test.pop("logits").argmax(1) == digits.test.y).mean())}
-
+    of_train, of_validation, of_test = (
+        {name: layer.astype(np.float64) for name, layer in features.layers.items()}
+        for features in (train_features, validation_features, test_features)
+    )
     y, test_y = noisy.labels, digits.test.y
-    last = names[-2]
+    fitted = float((train_features.outputs.argmax(axis=1) == y).mean())
+    accuracy = {"softmax": float((test_features.outputs.argmax(axis=1) == test_y).mean())}
+
+    first, last = net.feature_layers[0], net.feature_layers[-1]
     lda = RobustGaussianClassifier("sample").fit(of_train[last], y)
     accuracy[f"LDA, sample estimates, {last}"] = lda.score(of_test[last], test_y)
     rog = LayerEnsemble(preset="paper", random_state=seed)
@@ -165,7 +165,6 @@ def run_once(
         for name, member in rog.estimators_.items()
     }
     # The first layer has memorised least, so it is the one to judge the labels.
-    first = names[0]
     report = score_labels(ranked.estimators_[first], of_train[first], y)
     progress("done", 1.0)
     run = Run(kind, seed, fitted, accuracy, clean_kept, noisy.rate, report.noise_rate)

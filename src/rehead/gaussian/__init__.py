@@ -10,8 +10,9 @@ import numpy as np
 from rehead.gaussian.classwise import identity, lts, mcd_tied, sample
 from rehead.gaussian.mcd import support_size
 from rehead.gaussian.options import Fit, Options
-from rehead.gaussian.posterior import posterior
+from rehead.gaussian.posterior import trim_by_posterior
 from rehead.gaussian.rows import ByClass, group_by_class
+from rehead.gaussian.threads import own_threads
 from rehead.gaussian.tied import TiedGaussians, tied_gaussians
 from rehead.gaussian.trimmed import trimmed_kmeans
 
@@ -31,11 +32,28 @@ ESTIMATORS: dict[str, Estimator] = {
     "identity": Estimator(identity, _ALWAYS),
     "lts": Estimator(lts, _TRIMS),
     "mcd": Estimator(mcd_tied, _TRIMS | {"n_starts", "start", "leave_one_out"}),
-    "posterior": Estimator(posterior, _TRIMS, Options(support_fraction=0.5, max_steps=3)),
+    "posterior": Estimator(trim_by_posterior, _TRIMS, Options(support_fraction=0.5, max_steps=3)),
     "sample": Estimator(sample, _ALWAYS),
     "trimmed-kmeans": Estimator(trimmed_kmeans, _TRIMS),
 }
 """Estimators by name."""
+
+
+def estimate(name: str, data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
+    """Run an estimator by its name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rehead.gaussian import Options, estimate, group_by_class
+    >>> data = group_by_class(np.array([[0.0], [2.0], [7.0], [9.0]]), np.array([0, 0, 1, 1]), 2)
+    >>> estimate("sample", data, Options(), np.random.default_rng(0)).gaussians.means
+    array([[1.],
+           [8.]])
+    """
+    with own_threads(float(len(data.X)) * data.n_features**2):
+        return ESTIMATORS[name].function(data, options, rng)
+
 
 __all__ = [
     "ESTIMATORS",
@@ -44,6 +62,7 @@ __all__ = [
     "Fit",
     "Options",
     "TiedGaussians",
+    "estimate",
     "group_by_class",
     "support_size",
     "tied_gaussians",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,9 +27,9 @@ from rehead.gaussian.threads import ordered_map
 from rehead.gaussian.tied import TiedGaussians, from_moments
 
 IN_DOUBLE = (
-    "The features are too ill-conditioned for float32 (nearly collinear, or very different in "
-    "scale); double precision was used where needed. Standardise the features or set "
-    "shrinkage='auto' to stay in float32."
+    "The features are too ill-conditioned for float32: some are almost linear combinations of "
+    "others. Double precision was used where needed. Remove nearly duplicate features, or set "
+    "shrinkage='auto', to stay in float32."
 )
 
 
@@ -85,7 +86,8 @@ def _spherical(data: ByClass, subsets: list[Subset], options: Options) -> TiedGa
         data.shifts[c] + _mean(rows, data.rows[c], s, data.shifts[c]) for c, s in enumerate(subsets)
     ]
     m = PooledMoments(sizes, np.stack(means), np.eye(data.n_features) * sizes.sum())
-    return from_moments(m, priors=options.priors, shrinkage=options.shrinkage)
+    gaussians = from_moments(m, priors=options.priors, shrinkage=options.shrinkage)
+    return replace(gaussians, fixed=True)
 
 
 NO_MOMENTS = Moments(0.0, np.empty(0), np.empty((0, 0)))
@@ -99,10 +101,12 @@ def mcd_tied(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     in_double = []
 
     def of_class(c: int) -> McdResult:
+        n = len(data.rows[c])
         try:
-            return _mcd_class(data, c, Rows(data.X), options, seeds[c], first)
+            return _mcd_class(data, c, Rows(data.X, most=n), options, seeds[c], first)
         except IllConditionedError:
-            result = _mcd_class(data, c, Rows(data.X, np.float64), options, seeds[c], first)
+            rows = Rows(data.X, np.float64, most=n)
+            result = _mcd_class(data, c, rows, options, seeds[c], first)
             # Where double precision finds no inverse either, it was not the precision's fault:
             # in a small class, two features may vary in the same single sample.
             if not result.singular:
@@ -228,11 +232,12 @@ def fit_of(
     notes: list[str],
 ) -> Fit:
     """Collect what an estimator found."""
-    support = np.zeros(len(data.X))
+    support, members = np.zeros(len(data.X)), np.full(len(data.X), -1)
     for c, (index, w) in enumerate(subsets):
         support[data.rows[c][index]] = 1.0 if w is None else w
+        members[data.rows[c][index]] = c
     steps = np.zeros(data.n_classes, np.int64) if n_iter is None else np.asarray(n_iter)
-    return Fit(gaussians, support, steps, notes)
+    return Fit(gaussians, support, members, steps, notes)
 
 
 def _nothing_trimmed(data: ByClass, n_iter: list[int]) -> list[str]:

@@ -32,13 +32,14 @@ class Rows:
     """Rows of ``X``, handed out in centred blocks of a working precision.
 
     One buffer serves all blocks: a block is valid until the next one is asked for, and may be
-    overwritten by its reader.
+    overwritten by its reader. ``most`` is the largest number of rows that will be asked for.
     """
 
-    def __init__(self, X: Array, dtype: Any = None) -> None:
+    def __init__(self, X: Array, dtype: Any = None, *, most: int | None = None) -> None:
         self.X = X
         self.dtype = np.dtype(X.dtype if dtype is None else dtype)
-        self._buffer = np.empty((min(BLOCK, max(len(X), 1)), X.shape[1]), self.dtype)
+        n = min(BLOCK, len(X) if most is None else most)
+        self._buffer = np.empty((n, X.shape[1]), self.dtype)
 
     @property
     def n_features(self) -> int:
@@ -78,8 +79,8 @@ class Moments(NamedTuple):
     def scatter(self) -> Array:
         """``sum w (x - mean)(x - mean)'``: the covariance times its weight (a new array)."""
         # The transpose of the (symmetric) outer product is in Fortran order, like the Gram matrix.
-        scatter: Array = self.gram - np.outer(self.total, self.mean).T
-        return scatter
+        scatter: Array = np.outer(self.total, self.mean).T
+        return np.subtract(self.gram, scatter, out=scatter)
 
 
 def moments(
@@ -132,8 +133,8 @@ MIN_SLACK = {"f": 1e-5, "d": 1e-13}
 """Slack below which a precision is not trusted with an inverse."""
 
 
-def cholesky(covariance: Array) -> Factor:
-    """Factor a covariance of which the lower triangle is given.
+def cholesky(covariance: Array, *, overwrite: bool = False) -> Factor:
+    """Factor a covariance of which the lower triangle is given; it may be used up for that.
 
     Features that do not vary at all are given the average variance: no row differs in them, so any
     positive value leaves every distance between the rows as it is.
@@ -143,7 +144,7 @@ def cholesky(covariance: Array) -> Factor:
     IllConditionedError
         If the matrix is not positive definite, or too close to singular for its precision.
     """
-    a = np.array(covariance, order="F")
+    a = np.array(covariance, order="F", copy=None if overwrite else True)
     diagonal = np.einsum("ii->i", a)
     constant = diagonal <= 0
     if constant.any():

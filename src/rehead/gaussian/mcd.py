@@ -41,7 +41,8 @@ def support_size(n: float, d: int, fraction: float | None = None) -> float:
     >>> support_size(100, 512), support_size(100, 512, fraction=0.7)
     (100.0, 70.0)
     """
-    k = np.floor((n + d + 1) / 2) if fraction is None else np.floor(fraction * n)
+    # The small number keeps 0.29 * 100 from becoming 28.
+    k = np.floor((n + d + 1) / 2) if fraction is None else np.floor(fraction * n + 1e-9)
     return float(min(max(k, 1.0), n))
 
 
@@ -76,7 +77,7 @@ def estimate(m: Moments, shrinkage: Shrinkage = 0.0) -> Estimate:
     covariance /= m.weight
     if covariance.dtype == np.float32:
         # Raises where single precision is not enough; the caller starts again in double.
-        return Estimate(m.mean, cholesky(shrink(covariance, shrinkage, m.weight)))
+        return Estimate(m.mean, cholesky(shrink(covariance, shrinkage, m.weight), overwrite=True))
     regularised = invertible(covariance, shrinkage, m.weight)
     return Estimate(m.mean, regularised.factor, regularised.added > 0)
 
@@ -88,6 +89,8 @@ def leave_one_out(distance: Array, k: float) -> Array:
     the subset pull its mean and covariance towards themselves, so by the plain distance a random
     start looks closest to itself and is hardly ever left when d is not much smaller than K.
     """
+    if k <= 1:
+        return distance  # nothing is left of a single sample
     room = 1.0 - distance / (k - 1.0)
     eps = np.finfo(distance.dtype).eps
     left_out: Array = k / (k - 1.0) * distance / np.maximum(room, eps)
@@ -167,6 +170,10 @@ def mcd(
     return McdResult(subset, m, log_dets, step, singular)
 
 
+LITTLE_LEFT = 0.1
+"""If less of a feature's sum of squares than this remains, an update would cost digits."""
+
+
 def _same(a: Subset, b: Subset) -> bool:
     return np.array_equal(a.positions, b.positions) and (
         a.weights is None or b.weights is None or np.array_equal(a.weights, b.weights)
@@ -187,8 +194,11 @@ def _moments_of(
         gone = np.setdiff1d(previous.positions, subset.positions, assume_unique=True)
         new = np.setdiff1d(subset.positions, previous.positions, assume_unique=True)
         if len(gone) + len(new) < len(subset.positions) // 2:
+            before = np.diagonal(m.gram).copy()
             m = update_moments(rows, m, index[gone], shift, sign=-1.0)
-            return update_moments(rows, m, index[new], shift)
+            # Far outliers leave rounding errors behind that drown the rest: then start anew.
+            if (np.diagonal(m.gram) >= LITTLE_LEFT * before).all():
+                return update_moments(rows, m, index[new], shift)
     return moments(rows, index[subset.positions], shift, subset.weights)
 
 

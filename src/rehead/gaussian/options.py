@@ -54,11 +54,13 @@ class Options:
 class Fit(NamedTuple):
     """An estimated classifier and how it came about.
 
-    ``support`` tells for each row how much of it was kept (0 .. its weight); ``n_iter`` the steps
-    for each class; ``notes`` what the user should be warned about.
+    ``support`` tells for each row how much of it was kept (0 .. its weight), ``members`` to which
+    class it was counted (-1: to none), ``n_iter`` the steps for each class, ``notes`` what the user
+    should be warned about.
     """
 
     gaussians: TiedGaussians
     support: Array
+    members: Array
     n_iter: Array
     notes: list[str]

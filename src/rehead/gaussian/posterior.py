@@ -44,19 +44,24 @@ from rehead.gaussian.tied import TiedGaussians
 
 
 class Kept(NamedTuple):
-    """How much of each row (by row number) and of each class the estimates contain."""
+    """What some estimates are made of.
+
+    ``rows`` tells how much of each row they contain, ``members`` to which class it was counted, and
+    ``classes`` how much of each class there is in all.
+    """
 
     rows: Array
+    members: Array
     classes: Array
 
 
 def kept(data: ByClass, subsets: list[Subset]) -> Kept:
     """Tell which rows some estimates were made of."""
-    rows = np.zeros(len(data.X))
+    rows, members = np.zeros(len(data.X)), np.zeros(len(data.X), np.int64)
     for c, (index, w) in enumerate(subsets):
         rows[data.rows[c][index]] = 1.0 if w is None else w
-    classes = np.array([rows[r].sum() for r in data.rows])
-    return Kept(rows, classes)
+        members[data.rows[c]] = c
+    return Kept(rows, members, np.bincount(members, weights=rows, minlength=data.n_classes))
 
 
 def label_scores(
@@ -84,13 +89,14 @@ def label_scores(
         out = []
         for where, block in Rows(X, dtype).blocks(span, gaussians.centre):
             rows = slice(span.start + where.start, span.start + where.stop)
-            own = codes[rows]
+            own = inside.members[rows]
             linear = block @ W
             q = squared_norms(whiten(block, factor))
-            D = _left_out(q, linear, own, G, inside.rows[rows], inside.classes[own], n)
+            one = Removed(own, inside.rows[rows], inside.classes[own], n, gaussians.fixed)
+            D = _left_out(q, linear, G, one)
             D *= -0.5
             D += log_prior
-            out.append(reduce(D, own))
+            out.append(reduce(D, codes[rows]))
         return out
 
     flops = float(len(X)) * X.shape[1] ** 2
@@ -98,29 +104,45 @@ def label_scores(
     return np.concatenate([p for parts in ordered_map(part, spans, flops) for p in parts])
 
 
-def _left_out(q: Array, linear: Array, own: Array, G: Array, w: Array, K: Array, n: float) -> Array:
+class Removed(NamedTuple):
+    """What is taken out for each row: its class, its weight, of how much, and from what."""
+
+    own: Array
+    weight: Array
+    of_class: Array
+    of_all: float
+    means_only: bool
+
+
+def _left_out(q: Array, linear: Array, G: Array, one: Removed) -> Array:
     """``D_k'`` of the module's docstring, from ``q = x'Px``, ``linear = x'Pm`` and ``G = m'Pm``."""
-    dtype = linear.dtype
+    dtype, own, K, n = linear.dtype, one.own, one.of_class, one.of_all
     every = np.arange(len(own))
-    w = np.minimum(w, 1.0)  # one sample is left out, also where a row counts several times
+    w = np.minimum(one.weight, 1.0)  # one sample is left out, also where a row counts several times
     w = np.where(w < K, w, 0.0)
     g = w * K / ((K - w).clip(np.finfo(float).tiny) * n)
+    a = K / np.where(w > 0, K - w, K)
+    if one.means_only:
+        g, n = np.zeros_like(g), np.inf
     G = G.astype(dtype)
     of_own = linear[every, own]
     h = q - 2 * of_own + np.diag(G)[own]  # v' P v
     room = np.maximum(1.0 - g * h, np.finfo(dtype).eps)
-    cross = G[own]
-    cross -= linear
-    cross += (q - of_own)[:, None]  # v' P u_k
-    cross *= cross
-    cross *= (g / room).astype(dtype)[:, None]
+    cross = None
+    if not one.means_only:
+        cross = G[own]
+        cross -= linear
+        cross += (q - of_own)[:, None]  # v' P u_k
+        cross *= cross
+        cross *= (g / room).astype(dtype)[:, None]
     D = linear
     D *= -2
     D += np.diag(G)
     D += q[:, None]  # u_k' P u_k
-    D += cross
-    D[every, own] = (K / np.where(w > 0, K - w, K)) ** 2 * h / room
-    D *= ((n - w) / n).astype(dtype)[:, None]
+    if cross is not None:
+        D += cross
+    D[every, own] = a**2 * h / room
+    D *= (1.0 - w / n).astype(dtype)[:, None]
     return D
 
 
@@ -132,14 +154,16 @@ def log_odds(scores: Array, codes: Array) -> Array:
     every = np.arange(len(scores))
     own = scores[every, codes]
     scores[every, codes] = -np.inf
-    top = scores.max(axis=1)
+    # A finite top keeps the odds defined where no other class has a posterior at all.
+    top = np.maximum(scores.max(axis=1), np.finfo(scores.dtype).min)
     scores -= top[:, None]
     np.exp(scores, out=scores)
-    odds: Array = own - top - np.log(scores.sum(axis=1))
+    with np.errstate(divide="ignore"):
+        odds: Array = own - top - np.log(scores.sum(axis=1))
     return odds
 
 
-def posterior(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
+def trim_by_posterior(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     """Keep, in each class, the samples whose label has the highest leave-one-out posterior.
 
     Starts from all samples, so there is no randomness. Each round costs about one covariance and

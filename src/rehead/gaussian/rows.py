@@ -13,9 +13,10 @@ from rehead.gaussian.blas import syrk
 from rehead.gaussian.kernels import BLOCK, Moments, Rows, Subset
 from rehead.gaussian.threads import ordered_map, ranges
 
-SHIFT_ROWS = 32
-"""Rows whose mean is subtracted before anything is multiplied. A handful is enough: the point is
-to remove an offset many times the spread, which single precision would not survive."""
+SHIFT_ROWS = 15
+"""Rows whose median is subtracted before anything is multiplied. A handful is enough: the point is
+to remove an offset many times the spread, which single precision would not survive. A mean would
+follow far outliers."""
 
 
 class ByClass(NamedTuple):
@@ -102,11 +103,12 @@ def group_by_class(
 
 
 def _point_near(X: Array, rows: Array) -> Array:
-    """Mean of the first rows; exactly the common value where a feature does not vary."""
+    """Median of a few rows, feature by feature; so exactly the value of a constant one."""
     if not len(rows):
         return np.zeros(X.shape[1], X.dtype)
-    some = X[rows[:SHIFT_ROWS]]
-    point: Array = some[0] + (some - some[0]).mean(axis=0)
+    some = X[rows[np.linspace(0, len(rows) - 1, min(SHIFT_ROWS, len(rows))).astype(np.int64)]]
+    middle = len(some) // 2
+    point: Array = np.partition(some, middle, axis=0)[middle]
     return point
 
 
@@ -147,7 +149,7 @@ def pooled_moments(data: ByClass, subsets: list[Subset], dtype: Any = None) -> P
     w = None if data.weights is None else np.concatenate([_weights(s) for s in subsets])
 
     def part(span: slice) -> tuple[Array, Array, Array]:
-        rows = Rows(data.X, dtype)
+        rows = Rows(data.X, dtype, most=span.stop - span.start)
         weights, totals = np.zeros(C), np.zeros((C, d))
         gram = np.zeros((d, d), rows.dtype, order="F")
         for where, block in rows.blocks(index[span], np.zeros(d)):

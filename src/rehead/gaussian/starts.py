@@ -45,11 +45,16 @@ def deterministic_starts(
     published matrices: tanh of the standardised features, Spearman ranks, normal scores, spatial
     signs, and the half with the smallest norm. The sixth (OGK) costs a robust scale for each
     *pair* of features and is left out. No randomness: the same data give the same starts.
+
+    Rows with whole weights count so many times; other weights are used by the C-steps, not here.
     """
-    Z = Z.astype(np.float64)
+    Z, first = Z.astype(np.float64), np.arange(len(Z))
+    if weights is not None and (weights == np.floor(weights)).all():
+        times = weights.astype(np.int64)
+        Z, first = np.repeat(Z, times, axis=0), np.cumsum(times) - times
     Z = (Z - np.median(Z, axis=0)) / _scale(Z)
     for S in _correlations(Z):
-        distance = _consistent_distances(Z, S)
+        distance = _consistent_distances(Z, S)[first]
         if trusted is not None:
             distance[trusted] = -np.inf
         yield select_smallest(distance, k, weights)

@@ -36,6 +36,8 @@ class TiedGaussians:
         ``(mu_c - centre)' Sigma^-1 (mu_c - centre)``.
     shrunk : float
         What had to be shrunk beyond what was asked for, so that the inverse exists.
+    fixed : bool
+        Whether the covariance was given, not estimated from samples.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class TiedGaussians:
     weights: Array
     norms: Array
     shrunk: float = 0.0
+    fixed: bool = False
 
     @property
     def bias(self) -> Array:

@@ -56,7 +56,10 @@ def trimmed_kmeans(data: ByClass, options: Options, rng: np.random.Generator) ->
     gaussians = tied_gaussians(
         gaussians.means[order], gaussians.covariance, gaussians.priors[order]
     )
-    return fit_of(clusters, gaussians, subsets, [step] * C, notes)
+    fit = fit_of(clusters, gaussians, subsets, [step] * C, notes)
+    # A cluster's members count for the class that the cluster stands for.
+    label_of = np.append(np.argsort(order), -1)
+    return fit._replace(members=label_of[fit.members])
 
 
 def _majority(clusters: ByClass, subsets: list[Subset], labels: np.ndarray) -> np.ndarray:

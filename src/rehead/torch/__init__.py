@@ -7,6 +7,15 @@ except ImportError as error:
         'rehead.torch needs PyTorch. Install it with: pip install "rehead[torch]"'
     ) from error
 
-from rehead.torch.features import extract_features
+from rehead.torch.features import Features, extract_features, open_features
+from rehead.torch.head import Comparison, RobustHead
+from rehead.torch.module import RobustModule
 
-__all__ = ["extract_features"]
+__all__ = [
+    "Comparison",
+    "Features",
+    "RobustHead",
+    "RobustModule",
+    "extract_features",
+    "open_features",
+]

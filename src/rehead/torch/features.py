@@ -1,9 +1,12 @@
-"""Hidden features of a network, by layer name."""
+"""Hidden features of a network, for all its samples, in one pass."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -11,65 +14,245 @@ import torch
 from torch import Tensor, nn
 
 from rehead import _validation as check
+from rehead._progress import progress_bar
 from rehead._typing import Array
+from rehead.store import Chunk, FeatureStore, StoreWriter
+from rehead.torch.batches import Batch, read_loader
+from rehead.torch.layers import auto_layers
+from rehead.torch.pooling import POOLS, Pool, pool_output
+from rehead.torch.taps import INPUT, Layers, Recorder, Tap, random_state_kept, resolve_taps, unwrap
+
+log = logging.getLogger("rehead")
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Features of each layer with the labels and ids of the samples, and the network's output.
+
+    Attributes
+    ----------
+    layers : dict of layer name to float32 array of shape (n_samples, width)
+    labels : array of shape (n_samples,) or None
+    ids : array of shape (n_samples,)
+    outputs : float32 array of shape (n_samples, n_outputs)
+        What the network itself returns, its logits.
+    numbered : bool
+        Whether the loader gave no ids, so that they are numbers in the order the samples came.
+    """
+
+    layers: dict[str, Array]
+    labels: Array | None
+    ids: Array
+    outputs: Array
+    numbered: bool = False
+
+    def __len__(self) -> int:
+        return len(self.ids)
 
 
 def extract_features(
-    net: nn.Module, X: Array, layers: Sequence[str], *, batch_size: int = 512
-) -> dict[str, Array]:
-    """Outputs of some layers for all rows of ``X``, in one pass, without gradients.
+    net: nn.Module,
+    loader: Any,
+    layers: Layers | str = "auto",
+    *,
+    pool: Pool | Mapping[str, Pool] = "mean",
+    store: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> Features:
+    """Outputs of hidden layers for all samples of a loader.
 
-    The network is put in evaluation mode for the pass and left as it was, also after an error.
+    One pass, in evaluation mode and without gradients. The network is not changed: training flags,
+    hooks and random state are restored, also after an error.
 
     Parameters
     ----------
     net : nn.Module
-    X : array of shape (n_samples, ...)
-    layers : names of submodules, as ``net.named_modules()`` gives them
-        ``"logits"`` stands for the output of the network itself.
-    batch_size : int, default=512
+        On any device. ``torch.compile`` and ``DataParallel`` wrappers are looked through; a half
+        precision network gets its inputs in its own precision.
+    loader : DataLoader, iterable of batches, tensor, array or (X, y)
+        Batches are ``x``, ``(x, y)``, ``(x, y, id)`` or dicts. A ``DataLoader`` that shuffles is
+        read in the order of its data set. Use one without random augmentation.
+    layers : "auto", list of names, or mapping
+        Names as ``net.named_modules()`` gives them. ``"name.input"`` is what goes into a layer,
+        ``"input"`` the raw input, ``"hidden_states.k"`` a hidden state of a Hugging Face model. A
+        mapping gives taps other names, and may hold functions of the input or other networks
+        (frozen encoders): ``{"pixels": "input", "encoder": encoder}``.
+    pool : {"mean", "first", "tokens", "channels", "flatten"}, function, or mapping of these
+        See :func:`rehead.torch.pooling.pool_output`.
+    store : path, optional
+        Write to a folder of ``.npy`` shards as the features come, and return arrays mapped from
+        it. Memory then does not grow with the data set, and a run that was killed continues.
+    progress : bool, optional
+        Show a progress bar. Default: in a terminal.
+
+    Returns
+    -------
+    Features
 
     Examples
     --------
-    >>> import numpy as np
+    >>> import torch
     >>> from torch import nn
     >>> from rehead.torch import extract_features
     >>> net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
-    >>> features = extract_features(net, np.ones((5, 4), "float32"), ["1", "logits"])
-    >>> {name: f.shape for name, f in features.items()}
-    {'1': (5, 3), 'logits': (5, 2)}
+    >>> features = extract_features(net, (torch.ones(5, 4), torch.tensor([0, 1, 0, 1, 0])))
+    >>> {name: f.shape for name, f in features.layers.items()}
+    {'2.input': (5, 3)}
+    >>> features.labels.tolist(), features.ids.tolist()
+    ([0, 1, 0, 1, 0], [0, 1, 2, 3, 4])
     """
-    modules = dict(net.named_modules())
-    for name in layers:
-        if name != "logits":
-            check.check_choice(name, [m for m in modules if m], "layer")
-    parts: dict[str, list[Array]] = {name: [] for name in layers}
-    with ExitStack() as stack:
-        stack.enter_context(_evaluating(net))
-        stack.enter_context(torch.inference_mode())
-        for name in layers:
-            module = net if name == "logits" else modules[name]
-            handle = module.register_forward_hook(_recorder(parts[name]))
-            stack.callback(handle.remove)
-        for a in range(0, len(X), batch_size):
-            net(torch.from_numpy(np.ascontiguousarray(X[a : a + batch_size])))
-    return {name: np.concatenate(p) for name, p in parts.items()}
+    with random_state_kept():
+        return _extract(unwrap(net), loader, layers, pool, store, progress)
 
 
-def _recorder(into: list[Array]) -> Any:
-    def hook(module: nn.Module, inputs: Any, output: Tensor) -> None:
-        into.append(output.numpy(force=True).astype(np.float32))
+def _extract(
+    net: nn.Module,
+    loader: Any,
+    layers: Layers | str,
+    pool: Pool | Mapping[str, Pool],
+    store: str | os.PathLike[str] | None,
+    progress: bool | None,
+) -> Features:
+    batches = read_loader(loader)
+    if isinstance(layers, str):
+        check.check_choice(layers, ("auto",), "layers")
+        first = next(batches)
+        batches = chain([first], batches)
+        layers = auto_layers(net, first)
+        log.info("layers='auto' chose %s", ", ".join(layers))
+    taps = resolve_taps(net, layers)
+    with progress_bar("features", _length(loader), show=progress) as advance:
+        if store is None:
+            return _in_memory(_chunks(net, batches, taps, pool, advance))
+        names = [tap.name for tap in taps]
+        writer = StoreWriter(store, names, fingerprint=network_fingerprint(net))
+        advance(writer.n_rows)
+        if not writer.complete:
+            remaining = islice(batches, writer.n_chunks, None)
+            for chunk in _chunks(net, remaining, taps, pool, advance):
+                writer.append(chunk)
+            writer.finish()
+    return open_features(store)
 
-    return hook
+
+def open_features(store: str | os.PathLike[str]) -> Features:
+    """Features that were written to a store."""
+    read = FeatureStore(store)
+    layers = {name: read.layer(name) for name in read.layers}
+    return Features(layers, read.labels, read.ids, read.outputs, read.numbered)
 
 
-@contextmanager
-def _evaluating(net: nn.Module) -> Iterator[None]:
-    """Evaluation mode; every submodule gets its own flag back."""
-    training = [(module, module.training) for module in net.modules()]
-    net.eval()
+def _chunks(
+    net: nn.Module,
+    batches: Iterator[Batch],
+    taps: list[Tap],
+    pool: Pool | Mapping[str, Pool],
+    advance: Callable[[int], None],
+) -> Iterator[Chunk]:
+    """Run the network; give the pooled features of one batch after the other."""
+    pools = pools_of(pool, taps)
+    with Recorder(net, taps) as recorder:
+        for batch in batches:
+            raw, output = recorder(batch)
+            layers = {}
+            for tap in taps:
+                pooled = pool_output(
+                    _plain(raw[tap.name]),
+                    pools[tap.name],
+                    tap.name,
+                    tokens=recorder.tokens(tap),
+                    mask=batch.mask,
+                )
+                layers[tap.name] = _checked(pooled, tap.name, batch)
+            assert batch.ids is not None
+            logits = _plain(output).flatten(1).numpy(force=True)
+            yield Chunk(layers, batch.labels, batch.ids, logits, batch.numbered)
+            advance(len(batch))
+
+
+def pools_of(pool: Pool | Mapping[str, Pool], taps: list[Tap]) -> dict[str, Pool]:
+    """The way to pool of each tap.
+
+    The raw input is kept whole: it need not have channels to average over.
+    """
+    given: dict[str, Any]
+    if isinstance(pool, Mapping):
+        given = {tap.name: pool.get(tap.name, "mean") for tap in taps}
+        for name in pool:
+            check.check_choice(name, [tap.name for tap in taps], "layer in pool")
+    else:
+        given = {tap.name: pool for tap in taps}
+    out: dict[str, Pool] = {}
+    for tap in taps:
+        choice = given[tap.name]
+        if not callable(choice):
+            check.check_choice(choice, POOLS, "pool")
+            if tap.source == INPUT and choice == "mean":
+                choice = "flatten"
+        out[tap.name] = choice
+    return out
+
+
+def _plain(output: Tensor) -> Tensor:
+    """A float32 tensor, whatever the network computes in."""
+    if output.is_quantized:
+        output = output.dequantize()
+    return output.float()
+
+
+def _checked(pooled: Tensor, layer: str, batch: Batch) -> Array:
+    if len(pooled) != len(batch):
+        raise ValueError(
+            f"Layer {layer!r} gives {len(pooled)} rows for a batch of {len(batch)} samples. The "
+            "first axis must be the batch; use a pool function to bring it there."
+        )
+    array: Array = pooled.numpy(force=True)
+    finite = np.isfinite(array).all(axis=1)
+    if not finite.all():
+        assert batch.ids is not None
+        first = batch.ids[~finite][0]
+        raise ValueError(
+            f"Layer {layer!r} gives NaN or infinite features for {int((~finite).sum())} samples "
+            f"of a batch, id {first!r} first. Leave those samples out, or check the network."
+        )
+    return array
+
+
+def _in_memory(chunks: Iterator[Chunk]) -> Features:
+    parts = list(chunks)
+    labels = [p.labels for p in parts if p.labels is not None]
+    return Features(
+        layers={name: np.concatenate([p.layers[name] for p in parts]) for name in parts[0].layers},
+        labels=np.concatenate(labels) if labels else None,
+        ids=np.concatenate([p.ids for p in parts]),
+        outputs=np.concatenate([p.outputs for p in parts]),
+        numbered=parts[0].numbered,
+    )
+
+
+def _length(loader: Any) -> int | None:
+    """Number of samples, where it can be known beforehand."""
+    data = getattr(loader, "dataset", None)
+    if data is None and isinstance(loader, tuple):
+        data = loader[0]
+    if data is None and isinstance(loader, (Tensor, np.ndarray)):
+        data = loader
     try:
-        yield
-    finally:
-        for module, flag in training:
-            module.training = flag
+        return len(data)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def network_fingerprint(net: nn.Module) -> str:
+    """A checksum of a network's weights and of the names of its layers."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    for name, value in net.state_dict().items():
+        digest.update(name.encode())
+        if isinstance(value, Tensor):
+            plain = value.dequantize() if value.is_quantized else value
+            data = plain.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+            digest.update(str(tuple(value.shape)).encode() + str(value.dtype).encode())
+            digest.update(data.numpy().tobytes())
+    return digest.hexdigest()

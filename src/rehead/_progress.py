@@ -1,0 +1,44 @@
+"""A progress bar with rate and time left, where someone is looking."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def progress_bar(
+    text: str, total: int | None, *, show: bool | None = None
+) -> Iterator[Callable[[int], None]]:
+    """Yield a function that advances the bar. ``show=None``: only in a terminal."""
+    if not (sys.stderr.isatty() if show is None else show):
+        yield lambda n: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task(text, total=total, rate="")
+
+        def advance(n: int) -> None:
+            progress.advance(task, n)
+            speed = progress.tasks[0].speed
+            progress.update(task, rate=f"{speed:,.0f}/s" if speed else "")
+
+        yield advance

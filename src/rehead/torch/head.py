@@ -1,0 +1,351 @@
+"""RobustHead: a trained network with a new head."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from torch import nn
+
+from rehead import _validation as check
+from rehead import persist
+from rehead._typing import Array
+from rehead.audit import LabelReport, score_labels
+from rehead.ensemble import LayerEnsemble
+from rehead.metrics import Scores, scores
+from rehead.torch.features import Features, extract_features, network_fingerprint, pools_of
+from rehead.torch.module import RobustModule
+from rehead.torch.pooling import Pool
+from rehead.torch.taps import Layers, Recorder, resolve_taps, unwrap
+
+SOFTMAX = "softmax"
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Softmax, each layer and the robust ensemble, scored on the same samples.
+
+    Attributes
+    ----------
+    rows : dict of name to Scores (accuracy, nll, calibration_error)
+        "softmax" first, "robust" last.
+    n_samples : int
+    """
+
+    rows: dict[str, Scores]
+    n_samples: int
+
+    def __str__(self) -> str:
+        width = max(len(name) for name in self.rows)
+        lines = [f"{'':{width}}  accuracy     NLL  calibration error   ({self.n_samples} samples)"]
+        for name, s in self.rows.items():
+            lines.append(
+                f"{name:{width}}  {s.accuracy:8.4f}  {s.nll:6.3f}  {s.calibration_error:17.4f}"
+            )
+        return "\n".join(lines)
+
+
+class RobustHead:
+    """A robust generative classifier on the hidden layers of a trained network.
+
+    The network is not trained again, and not changed. One pass over the training data extracts the
+    features, then each layer gets its Gaussians and the layers their weights.
+
+    Parameters
+    ----------
+    net : nn.Module
+        Trained on noisy labels. Any device.
+    layers : "auto", list of names, or mapping
+        See :func:`extract_features`. "auto" takes the last blocks of the last stages and the input
+        of the last linear layer; ``layers_`` tells which.
+    estimator : str, optional
+        See :class:`rehead.RobustGaussianClassifier`.
+    pool : optional
+        See :func:`extract_features`.
+    softmax : bool, default=False
+        Make the network's own softmax a member of the ensemble, weighted like a layer.
+    **options
+        Further arguments of :class:`rehead.LayerEnsemble`: ``preset``, ``shrinkage``,
+        ``weights``, ``random_state``, ...
+
+    Attributes
+    ----------
+    layers_ : list of str
+    classes_ : array
+    ensemble_ : LayerEnsemble
+        The numpy twin: the same predictions from extracted features.
+    report_ : LabelReport
+        The training labels, judged; ``report_.ids`` names the samples.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from torch import nn
+    >>> from rehead.torch import RobustHead
+    >>> _ = torch.manual_seed(0)
+    >>> y = torch.arange(200) % 2
+    >>> x = torch.randn(200, 5) + 3 * y[:, None]
+    >>> net = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 2))
+    >>> train, held_out = (x[:150], y[:150]), (x[150:], y[150:])
+    >>> head = RobustHead(net, random_state=0).fit(train, validation=held_out)
+    >>> head.layers_
+    ['2.input']
+    >>> head.predict_proba(x[:3]).shape
+    (3, 2)
+    """
+
+    def __init__(
+        self,
+        net: nn.Module,
+        layers: Layers | str = "auto",
+        estimator: str | None = None,
+        *,
+        pool: Pool | Mapping[str, Pool] = "mean",
+        softmax: bool = False,
+        **options: Any,
+    ) -> None:
+        self.net = net
+        self.layers = layers
+        self.pool = pool
+        self.softmax = softmax
+        given = [SOFTMAX] if softmax else None
+        self.ensemble = LayerEnsemble(estimator, given=given, **options)
+
+    def fit(
+        self,
+        train: Any,
+        validation: Any = None,
+        *,
+        store: str | os.PathLike[str] | None = None,
+        progress: bool | None = None,
+    ) -> Self:
+        """Extract the features of the training data and estimate the head.
+
+        Parameters
+        ----------
+        train : loader of (x, y) or (x, y, id)
+            The data the network was trained on, with their noisy labels, without augmentation.
+        validation : loader, optional
+            Samples the network was *not* trained on, with labels as noisy, for the weights of the
+            layers. Without it, layers get equal weights.
+        store : path, optional
+            Keep the training features there; a run that was killed goes on from it.
+        progress : bool, optional
+            Show progress bars. Default: in a terminal.
+        """
+        features = self._extract(train, self.layers, store, progress)
+        self._layers = self.layers if self.layers != "auto" else list(features.layers)
+        labels = _labels(features, "training")
+        held_out = None
+        if validation is not None:
+            of_validation = self._extract(validation, self._layers, None, progress)
+            named = not (features.numbered or of_validation.numbered)
+            held_out = (
+                self._inputs(of_validation, labels),
+                _labels(of_validation, "validation"),
+                of_validation.ids if named else None,
+            )
+        inputs = self._inputs(features, labels)
+        self.ensemble_ = self.ensemble.fit(inputs, labels, held_out, ids=features.ids)
+        self.classes_ = self.ensemble_.classes_
+        self.layers_ = list(features.layers)
+        report = score_labels(self.ensemble_, inputs, labels)
+        self.report_ = replace(report, ids=np.array(features.ids))
+        self._fingerprint = network_fingerprint(unwrap(self.net))
+        return self
+
+    def predict_proba(self, loader: Any, *, progress: bool | None = None) -> Array:
+        """Robust posterior of every sample, in the order of the data set."""
+        features = self._features_of(loader, progress)
+        return self.ensemble_.predict_proba(features)
+
+    def predict(self, loader: Any, *, progress: bool | None = None) -> Array:
+        """The class with the highest posterior."""
+        features = self._features_of(loader, progress)
+        return self.ensemble_.predict(features)
+
+    def score_samples(self, loader: Any, *, progress: bool | None = None) -> Array:
+        """Log density in the penultimate layer: low for samples unlike all classes."""
+        features = self._features_of(loader, progress)
+        return self.ensemble_.score_samples(features)
+
+    def compare(self, loader: Any, *, progress: bool | None = None) -> Comparison:
+        """Softmax beside robust inference, on samples with (clean) labels.
+
+        Returns
+        -------
+        Comparison
+            Accuracy, negative log likelihood and calibration error; ``print`` shows the table.
+        """
+        self._check_fitted()
+        features = self._extract(loader, self._layers, None, progress)
+        labels = _labels(features, "test")
+        codes = check.known_codes(check.check_labels(labels, len(labels)), self.classes_)
+        rows = {SOFTMAX: scores(own_softmax(features.outputs, self.classes_), codes)}
+        inputs = self._inputs(features, self.classes_)
+        posteriors = self.ensemble_.member_posteriors(inputs)
+        for name, posterior in zip(self.ensemble_.layers_, posteriors, strict=True):
+            if name != SOFTMAX:
+                rows[name] = scores(posterior, codes)
+        rows["robust"] = scores(self.ensemble_.predict_proba(inputs), codes)
+        return Comparison(rows, len(codes))
+
+    def find_mislabelled(self) -> Array:
+        """Ids of training samples whose label is probably wrong, worst first.
+
+        Samples are named by the ids of the loader, or by their place in the data set.
+        """
+        self._check_fitted()
+        return self.report_.mislabelled()
+
+    def to_module(self) -> RobustModule:
+        """Backbone and new head as one ``nn.Module``, for ``torch.export`` and ONNX.
+
+        It returns log probabilities of the classes in the order of ``classes_``.
+        """
+        self._check_fitted()
+        inner = unwrap(self.net)
+        taps = resolve_taps(inner, self._layers)
+        recorder = Recorder(inner, taps)
+        tokens = {tap.name: recorder.tokens(tap) for tap in taps}
+        module = RobustModule(inner, taps, pools_of(self.pool, taps), self.ensemble_, tokens)
+        return module.train(inner.training)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the head, without the network, to one file; no pickle.
+
+        Raises
+        ------
+        TypeError
+            If layers or pooling are functions, which a file cannot hold.
+        """
+        self._check_fitted()
+        arrays, ensemble = self.ensemble_._state()
+        report = self.report_
+        of_report = {
+            "quality": report.quality,
+            "suggested_probability": report.suggested_probability,
+            "order": report.order,
+            "transition": report.transition,
+        }
+        settings = {
+            "ensemble": ensemble,
+            "layers": _only_text(self._layers, "layers"),
+            "pool": _only_text(self.pool, "pool"),
+            "softmax": self.softmax,
+            "fingerprint": self._fingerprint,
+            "features": self.layers_,
+            "noise_rate": report.noise_rate,
+            "given": persist.labels_to_json(report.given),
+            "suggested": persist.labels_to_json(report.suggested),
+            "ids": persist.labels_to_json(np.asarray(report.ids)),
+        }
+        named = {f"ensemble.{k}": v for k, v in arrays.items()}
+        named |= {f"report.{k}": v for k, v in of_report.items()}
+        persist.write_model(path, type(self).__name__, named, settings)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], net: nn.Module) -> Self:
+        """Read a head that :meth:`save` wrote, for the network it was made for.
+
+        Raises
+        ------
+        rehead.persist.ModelFileError
+            If the file is damaged or of another kind, or the network has other weights.
+        """
+        arrays, settings = persist.read_model(path, cls.__name__)
+        if settings["fingerprint"] != network_fingerprint(unwrap(net)):
+            raise persist.ModelFileError(
+                f"{path} was made for a network with other weights. Load those weights into the "
+                "network first, or fit a new head."
+            )
+
+        def part(prefix: str) -> dict[str, Array]:
+            return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+
+        self = cls(net, settings["layers"], pool=settings["pool"], softmax=settings["softmax"])
+        self.ensemble_ = LayerEnsemble._from_state(part("ensemble."), settings["ensemble"])
+        self.ensemble = self.ensemble_
+        self.classes_, self.layers_ = self.ensemble_.classes_, settings["features"]
+        self._layers, self._fingerprint = settings["layers"], settings["fingerprint"]
+        labels = {k: persist.labels_from_json(settings[k]) for k in ("given", "suggested", "ids")}
+        self.report_ = LabelReport(noise_rate=settings["noise_rate"], **part("report."), **labels)
+        return self
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "ensemble_"):
+            raise NotFittedError("This RobustHead is not fitted yet. Call fit first.")
+
+    def _extract(
+        self,
+        loader: Any,
+        layers: Layers | str,
+        store: str | os.PathLike[str] | None,
+        progress: bool | None,
+    ) -> Features:
+        return extract_features(
+            self.net, loader, layers, pool=self.pool, store=store, progress=progress
+        )
+
+    def _features_of(self, loader: Any, progress: bool | None) -> dict[str, Array]:
+        self._check_fitted()
+        return self._inputs(self._extract(loader, self._layers, None, progress), self.classes_)
+
+    def _inputs(self, features: Features, labels: Array) -> dict[str, Array]:
+        """What the ensemble takes: the layers, and the softmax where it is a member."""
+        if not self.softmax:
+            return features.layers
+        softmax = own_softmax(features.outputs, np.unique(labels))
+        return {**features.layers, SOFTMAX: softmax}
+
+
+def own_softmax(outputs: Array, classes: Array) -> Array:
+    """The network's own posterior of the given classes.
+
+    Whole-numbered classes are columns of the output; others are its columns in sorted order.
+    """
+    n_outputs = outputs.shape[1]
+    if classes.dtype.kind in "iu" and classes.min() >= 0 and classes.max() < n_outputs:
+        columns = classes
+    elif len(classes) == n_outputs:
+        columns = np.arange(n_outputs)
+    else:
+        raise ValueError(
+            f"The network has {n_outputs} outputs and there are {len(classes)} classes "
+            f"({list(classes[:5])} ...): it is not clear which output is which class. Use whole "
+            "numbers, as in training, for the labels."
+        )
+    z: Array = outputs[:, columns].astype(np.float64)
+    z = np.exp(z - z.max(axis=1, keepdims=True))
+    z /= z.sum(axis=1, keepdims=True)
+    return z
+
+
+def _labels(features: Features, what: str) -> Array:
+    if features.labels is None:
+        raise ValueError(
+            f"The {what} loader gives no labels. Its batches must be (x, y), (x, y, id) or dicts "
+            "with 'labels'."
+        )
+    return features.labels
+
+
+def _only_text(value: Any, what: str) -> Any:
+    """Names as JSON can hold them; functions cannot be saved."""
+    parts = (
+        value.values()
+        if isinstance(value, Mapping)
+        else [value]
+        if isinstance(value, str)
+        else value
+    )
+    if callable(value) or not all(isinstance(p, str) for p in parts):
+        raise TypeError(
+            f"{what} holds functions or networks, which cannot be saved to a file. Save "
+            "head.ensemble_ instead, and extract the features yourself."
+        )
+    return dict(value) if isinstance(value, Mapping) else value

@@ -1,0 +1,188 @@
+"""Which layers of an unknown network to take features from.
+
+A probe batch runs through the network with a hook on every module. Candidates are
+
+- *blocks*: modules with parameters that are members of a list or sequence of modules with parts of
+  their own (the residual blocks of a stage, the layers of an encoder), and
+- the inputs of linear and convolutional layers that are not inside a block: in a plain network
+  these are the activations of the layers before.
+
+Of two candidates with the same features only the later one counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from rehead.torch.batches import Batch, tensors_in
+from rehead.torch.pooling import features_last, first_tensor, pool_output
+from rehead.torch.taps import BEFORE, HIDDEN, Recorder
+
+N_AUTO = 4
+"""How many layers "auto" takes at most."""
+
+
+class Candidate(NamedTuple):
+    """A layer that features can be taken from."""
+
+    name: str
+    kind: str
+    shape: tuple[int, ...]
+    width: int
+
+
+def auto_layers(net: nn.Module, batch: Batch) -> list[str]:
+    """Sensible taps: the network's own list, or the last blocks and the input of the last layer.
+
+    From the input to the output: the last block of each of the last stages (of one stage, its last
+    blocks), then what goes into the last linear layer.
+    """
+    own = getattr(net, "feature_layers", None)
+    if own:
+        return list(own)
+    candidates = candidate_layers(net, batch)
+    if not candidates:
+        raise ValueError(
+            "layers='auto' found no layer with one vector a sample. Name the layers; "
+            "net.named_modules() lists them."
+        )
+    *earlier, last = [c.name for c in candidates]
+    stages: dict[str, list[str]] = {}
+    for name in earlier:
+        stages.setdefault(_stage(name), []).append(name)
+    chosen = [names[-1] for names in stages.values()]
+    if len(stages) == 1:
+        chosen = earlier
+    return [*chosen[-(N_AUTO - 1) :], last]
+
+
+def _stage(name: str) -> str:
+    """The list that a block is a member of; a layer outside of blocks is a stage of its own."""
+    parent, _, member = name.removesuffix(BEFORE).rpartition(".")
+    return parent if member.isdigit() or name.startswith(HIDDEN) else name
+
+
+def candidate_layers(net: nn.Module, batch: Batch) -> list[Candidate]:
+    """All layers that features can be taken from, in the order they run.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from torch import nn
+    >>> from rehead.torch.batches import read_batch
+    >>> net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+    >>> [(c.name, c.width) for c in candidate_layers(net, read_batch(torch.ones(3, 4)))]
+    [('2.input', 8)]
+    """
+    if _is_hugging_face(net):
+        return _hidden_states(net, batch)
+    blocks = _blocks(net)
+    inside = {
+        name for name, _ in net.named_modules() if any(name.startswith(b + ".") for b in blocks)
+    }
+    leaves = [
+        name
+        for name, module in net.named_modules()
+        if isinstance(module, (nn.Linear, nn.modules.conv._ConvNd))
+        and name not in inside
+        and name not in blocks
+        and name
+    ]
+    outputs = _probe(net, batch, blocks, leaves)
+    candidates: list[Candidate] = []
+    features: list[Tensor] = []
+    for name, output in outputs:
+        layer = name.removesuffix(BEFORE)
+        try:
+            pooled = pool_output(
+                output.float(), "mean", name, tokens=features_last(net, layer), mask=batch.mask
+            )
+        except ValueError:
+            continue
+        if len(pooled) != len(batch) or _is_input(output, batch):
+            continue
+        # The pooled output of the last block often *is* the input of the last layer.
+        same = [
+            i
+            for i, f in enumerate(features)
+            if f.shape == pooled.shape and torch.allclose(f, pooled, rtol=1e-3, atol=1e-5)
+        ]
+        for i in reversed(same):
+            del candidates[i], features[i]
+        kind = type(net.get_submodule(layer)).__name__
+        candidates.append(Candidate(name, kind, tuple(output.shape[1:]), pooled.shape[1]))
+        features.append(pooled)
+    return candidates
+
+
+def _is_input(output: Tensor, batch: Batch) -> bool:
+    """Whether a layer is fed with the network's input itself, as the first one is."""
+    inputs = tensors_in((*batch.args, batch.kwargs))
+    return any(x.shape == output.shape and torch.equal(x.to(output), output) for x in inputs)
+
+
+def _blocks(net: nn.Module) -> list[str]:
+    """Names of the outermost modules that are repeated parts of a list or sequence."""
+    blocks: list[str] = []
+    for name, module in net.named_modules():
+        if not isinstance(module, (nn.Sequential, nn.ModuleList)) or any(
+            name == b or name.startswith(b + ".") for b in blocks
+        ):
+            continue
+        for member, child in module.named_children():
+            has_parts = any(True for _ in child.children())
+            has_weights = any(True for _ in child.parameters())
+            if has_parts and has_weights and not isinstance(child, (nn.Sequential, nn.ModuleList)):
+                blocks.append(f"{name}.{member}" if name else member)
+    return blocks
+
+
+def _probe(
+    net: nn.Module, batch: Batch, blocks: list[str], leaves: list[str]
+) -> list[tuple[str, Tensor]]:
+    """Run a batch; outputs of blocks and inputs of leaves in the order they occur."""
+    order: list[tuple[str, Tensor]] = []
+    handles = []
+
+    def note(name: str, value: Any) -> None:
+        try:
+            tensor = first_tensor(value, name)
+        except TypeError:
+            return
+        if tensor.ndim >= 2 and tensor.is_floating_point():
+            order.append((name, tensor.detach()))
+
+    for name in blocks:
+        module = net.get_submodule(name)
+        handles.append(module.register_forward_hook(lambda m, i, o, name=name: note(name, o)))
+    for name in leaves:
+        module = net.get_submodule(name)
+        handles.append(
+            module.register_forward_pre_hook(lambda m, a, name=name: note(name + BEFORE, a))
+        )
+    try:
+        with Recorder(net, []) as recorder:
+            recorder(batch)
+    finally:
+        for handle in handles:
+            handle.remove()
+    last = {name: i for i, (name, _) in enumerate(order)}
+    return [(name, tensor) for i, (name, tensor) in enumerate(order) if last[name] == i]
+
+
+def _is_hugging_face(net: nn.Module) -> bool:
+    return hasattr(net, "config") and hasattr(net.config, "output_hidden_states")
+
+
+def _hidden_states(net: nn.Module, batch: Batch) -> list[Candidate]:
+    with Recorder(net, []) as recorder:
+        moved = batch.to(recorder.device)
+        output = net(*moved.args, **moved.kwargs, output_hidden_states=True, return_dict=True)
+    return [
+        Candidate(f"{HIDDEN}{i}", "hidden state", tuple(state.shape[1:]), int(state.shape[-1]))
+        for i, state in enumerate(output.hidden_states)
+        if i > 0
+    ]

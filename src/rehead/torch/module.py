@@ -1,0 +1,88 @@
+"""A network with its new head, as one module that saves and exports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from rehead.ensemble import LayerEnsemble
+from rehead.torch.batches import Batch
+from rehead.torch.pooling import Pool, pool_output
+from rehead.torch.taps import Recorder, Tap
+
+
+class RobustModule(nn.Module):
+    """Backbone, one linear layer for each tap, and the ensemble weights.
+
+    ``forward`` takes what the backbone takes and returns log probabilities of the classes, in the
+    order of ``classes``: their softmax is the robust posterior, so the module can stand wherever a
+    classifier that returns logits stood.
+
+    The backbone is shared, not copied; it is put in evaluation mode by ``eval()`` as usual.
+    """
+
+    def __init__(
+        self,
+        backbone: nn.Module,
+        taps: list[Tap],
+        pools: dict[str, Pool],
+        ensemble: LayerEnsemble,
+        input_pool: dict[str, bool | None],
+    ) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.classes = ensemble.classes_.tolist()
+        self._taps, self._pools, self._tokens = taps, pools, input_pool
+        self._members = list(ensemble.layers_)
+        self._given = list(ensemble.given or [])
+        self.encoders = nn.ModuleDict(
+            {
+                tap.name.replace(".", "_"): tap.source
+                for tap in taps
+                if isinstance(tap.source, nn.Module)
+            }
+        )
+        for i, name in enumerate(self._members):
+            if name in self._given:
+                continue
+            g = ensemble.estimators_[name]._gaussians
+            for part, value in (("centre", g.centre), ("weight", g.weights), ("bias", g.bias)):
+                self.register_buffer(f"{part}{i}", torch.tensor(value, dtype=torch.float32))
+        weights = torch.tensor(ensemble.weights_, dtype=torch.float32)
+        self.register_buffer(
+            "log_weights", weights.clamp(min=torch.finfo(torch.float32).tiny).log()
+        )
+        self._recorder = Recorder(backbone, taps)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Log probabilities of the classes."""
+        batch = Batch(args, kwargs)
+        with self._recorder.hooked():
+            raw, output = self._recorder.run(batch)
+        features = {
+            tap.name: pool_output(
+                raw[tap.name].float(),
+                self._pools[tap.name],
+                tap.name,
+                tokens=self._tokens[tap.name],
+                mask=batch.mask,
+            )
+            for tap in self._taps
+        }
+        if "stack" in self._members and "stack" not in features:
+            features["stack"] = torch.cat([features[tap.name] for tap in self._taps], dim=1)
+        logs = [
+            self._log_posterior(i, features.get(name), output)
+            for i, name in enumerate(self._members)
+        ]
+        log_weights: Tensor = self.get_buffer("log_weights")
+        return torch.logsumexp(torch.stack(logs, dim=2) + log_weights, dim=2)
+
+    def _log_posterior(self, i: int, features: Tensor | None, output: Tensor) -> Tensor:
+        if features is None:
+            return torch.log_softmax(output.float(), dim=1)
+        centre, weight = self.get_buffer(f"centre{i}"), self.get_buffer(f"weight{i}")
+        scores = nn.functional.linear(features - centre, weight, self.get_buffer(f"bias{i}"))
+        return torch.log_softmax(scores, dim=1)

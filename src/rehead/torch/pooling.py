@@ -1,0 +1,114 @@
+"""From a layer's output to one feature vector a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from rehead.torch.batches import tensors_in
+
+Pool = Literal["mean", "first", "tokens", "channels", "flatten"] | Callable[[Tensor], Tensor]
+POOLS = ("mean", "first", "tokens", "channels", "flatten")
+
+_FEATURES_LAST = (nn.Linear, nn.LayerNorm, nn.Embedding, nn.MultiheadAttention, nn.RNNBase)
+_FEATURES_FIRST = (
+    nn.modules.conv._ConvNd,
+    nn.modules.batchnorm._BatchNorm,
+    nn.modules.pooling._MaxPoolNd,
+    nn.modules.pooling._AvgPoolNd,
+    nn.GroupNorm,
+    nn.InstanceNorm1d,
+)
+
+
+def first_tensor(output: Any, layer: str) -> Tensor:
+    """The tensor of an output that may be a tuple, a dict or a model output."""
+    for name in ("last_hidden_state", "logits"):
+        value = getattr(output, name, None)
+        if isinstance(value, Tensor):
+            return value
+    for tensor in tensors_in(output):
+        return tensor
+    raise TypeError(
+        f"Layer {layer!r} gives no tensor but {type(output).__name__}. Choose another layer; "
+        "`rehead layers` lists those that can be used."
+    )
+
+
+def features_last(net: nn.Module, name: str = "") -> bool | None:
+    """Whether a layer's 3-d output is (batch, tokens, features); None if that cannot be told.
+
+    The last part of it that has a preference decides: a linear layer and a layer norm work on the
+    last axis, a convolution and a batch norm on the second. An activation has none, then the
+    layers before it do.
+    """
+    names = [n for n, _ in net.named_modules()]
+    layer = net.get_submodule(name)
+    before = [net.get_submodule(n) for n in names[: names.index(name)] if n]
+    for part in reversed([*before, *layer.modules()]):
+        if isinstance(part, _FEATURES_LAST):
+            return True
+        if isinstance(part, _FEATURES_FIRST):
+            return False
+    return None
+
+
+def pool_output(
+    output: Tensor, pool: Pool, layer: str, *, tokens: bool | None, mask: Tensor | None
+) -> Tensor:
+    """One vector a sample.
+
+    "mean" averages maps F x L, F x H x W and F x D x H x W over space, as in the paper (section
+    4.1), and token sequences over the tokens that the attention mask keeps. "first" takes the
+    first token, "tokens" and "channels" say which axis of a 3-d output holds what, "flatten" keeps
+    everything.
+
+    Examples
+    --------
+    >>> import torch
+    >>> maps = torch.arange(8.0).reshape(1, 2, 2, 2)
+    >>> pool_output(maps, "mean", "conv", tokens=None, mask=None)
+    tensor([[1.5000, 5.5000]])
+    """
+    if callable(pool):
+        output = pool(output)
+    elif pool == "flatten" or output.ndim == 2:
+        output = output.flatten(1)
+    elif output.ndim == 1:
+        output = output[:, None]
+    elif output.ndim == 3 and pool != "channels":
+        output = _pool_3d(output, pool, layer, tokens, mask)
+    else:
+        output = output.flatten(2).mean(dim=2)
+    if output.ndim != 2:
+        raise ValueError(
+            f"Layer {layer!r} gives {tuple(output.shape)} after pooling, not one vector a sample. "
+            "A pool function must return (batch, features)."
+        )
+    return output
+
+
+def _pool_3d(
+    output: Tensor, pool: Pool, layer: str, tokens: bool | None, mask: Tensor | None
+) -> Tensor:
+    fits_mask = mask is not None and mask.shape == output.shape[:2]
+    if pool == "first":
+        return output[:, 0]
+    if pool == "mean" and not fits_mask:
+        if tokens is None:
+            raise ValueError(
+                f"Layer {layer!r} gives {tuple(output.shape)}: it is not clear whether features "
+                "come second (a 1-d map) or last (tokens). Say pool='channels' or pool='tokens'."
+            )
+        if not tokens:
+            return output.mean(dim=2)
+    if not fits_mask:
+        return output.mean(dim=1)
+    assert mask is not None
+    weights = mask.to(output.dtype)[:, :, None]
+    return (output * weights).sum(dim=1) / weights.sum(dim=1).clamp(
+        min=torch.finfo(output.dtype).tiny
+    )

@@ -1,0 +1,233 @@
+"""Where features are taken: hooks on layers, the input, other encoders, hidden states."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from rehead import _validation as check
+from rehead.torch.batches import Batch
+from rehead.torch.pooling import features_last, first_tensor
+
+INPUT = "input"
+"""Tap of the raw input."""
+BEFORE = ".input"
+"""Suffix of a tap on what goes *into* a layer."""
+HIDDEN = "hidden_states."
+"""Prefix of the taps that Hugging Face models offer through ``output_hidden_states``."""
+
+Source = str | Callable[..., Any]
+Layers = Sequence[str] | Mapping[str, Source]
+
+
+class Tap(NamedTuple):
+    """A name for the features, and where they come from."""
+
+    name: str
+    source: Source
+
+
+def unwrap(net: nn.Module) -> nn.Module:
+    """The network itself, without ``torch.compile`` or ``DataParallel`` around it.
+
+    A compiled network ignores hooks that are added later; the network inside has the same weights.
+    """
+    while True:
+        inner = getattr(net, "_orig_mod", None)
+        if inner is None and isinstance(
+            net, (nn.DataParallel, nn.parallel.DistributedDataParallel)
+        ):
+            inner = net.module
+        if not isinstance(inner, nn.Module):
+            return net
+        net = inner
+
+
+def resolve_taps(net: nn.Module, layers: Layers) -> list[Tap]:
+    """Taps from names, or from a mapping of names to layers, functions and encoders.
+
+    Raises
+    ------
+    ValueError
+        If a name is not that of a layer; near matches are listed.
+    """
+    named = dict(layers) if isinstance(layers, Mapping) else {name: name for name in layers}
+    if not named:
+        raise ValueError("No layers were given. Pass layers='auto' or a list of names.")
+    modules = {name for name, _ in net.named_modules() if name}
+    known = [*sorted(modules), INPUT]
+    taps = []
+    for name, source in named.items():
+        if isinstance(source, str):
+            source = source.removeprefix("module.").removeprefix("_orig_mod.")
+            module = source.removesuffix(BEFORE)
+            if not (source.startswith(HIDDEN) or source == INPUT or module in modules):
+                check.check_choice(source, known, "layer")
+        elif not callable(source):
+            raise ValueError(f"Layer {name!r} is {source!r}: neither a name nor a function.")
+        taps.append(Tap(name, source))
+    return taps
+
+
+class Recorder:
+    """Runs a network and collects what flows past its taps.
+
+    Use as a context manager: hooks are there only inside it, the network is in evaluation mode,
+    and everything is as it was afterwards, also after an error.
+    """
+
+    def __init__(self, net: nn.Module, taps: Sequence[Tap]) -> None:
+        self.net = net
+        self.taps = list(taps)
+        self.device, self.dtype = _device_and_dtype(net)
+        self._modules = dict(net.named_modules())
+        self._seen: dict[str, Any] = {}
+        self._stack = ExitStack()
+        self._hidden = any(isinstance(t.source, str) and t.source.startswith(HIDDEN) for t in taps)
+
+    def __enter__(self) -> Recorder:
+        with ExitStack() as stack:
+            stack.enter_context(evaluating(self.net))
+            stack.enter_context(torch.inference_mode())
+            for tap in self.taps:
+                if isinstance(tap.source, nn.Module):
+                    stack.enter_context(evaluating(tap.source))
+            stack.enter_context(self.hooked())
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+        self._seen.clear()
+
+    def __call__(self, batch: Batch) -> tuple[dict[str, Tensor], Tensor]:
+        """Raw output of each tap, and of the network, for one batch on any device."""
+        return self.run(_as_dtype(batch.to(self.device), self.dtype))
+
+    @contextmanager
+    def hooked(self) -> Iterator[None]:
+        """Hooks on the layers that are tapped."""
+        with ExitStack() as stack:
+            for tap in self.taps:
+                if isinstance(tap.source, str) and not self._is_virtual(tap.source):
+                    stack.callback(self._hook(tap.source).remove)
+            yield
+
+    def run(self, batch: Batch) -> tuple[dict[str, Tensor], Tensor]:
+        """Run a batch that is where the network is, and as it wants it."""
+        extra = {"output_hidden_states": True, "return_dict": True} if self._hidden else {}
+        self._seen.clear()
+        output = self.net(*batch.args, **batch.kwargs, **extra)
+        taken = {tap.name: self._take(tap, batch, output) for tap in self.taps}
+        return taken, first_tensor(_logits(output), "output")
+
+    def tokens(self, tap: Tap) -> bool | None:
+        """Whether a 3-d output of this tap is (batch, tokens, features)."""
+        if not isinstance(tap.source, str):
+            return features_last(tap.source) if isinstance(tap.source, nn.Module) else None
+        if tap.source.startswith(HIDDEN):
+            return True
+        if tap.source == INPUT and INPUT not in self._modules:
+            return None
+        return features_last(self.net, tap.source.removesuffix(BEFORE))
+
+    def _is_virtual(self, source: str) -> bool:
+        return source.startswith(HIDDEN) or (source == INPUT and INPUT not in self._modules)
+
+    def _hook(self, source: str) -> Any:
+        if source in self._modules:
+
+            def after(module: nn.Module, inputs: Any, output: Any) -> None:
+                self._seen[source] = output
+
+            return self._modules[source].register_forward_hook(after)
+
+        def before(module: nn.Module, args: Any, kwargs: Any) -> None:
+            self._seen[source] = args if args else kwargs
+
+        module = self._modules[source.removesuffix(BEFORE)]
+        return module.register_forward_pre_hook(before, with_kwargs=True)
+
+    def _take(self, tap: Tap, batch: Batch, output: Any) -> Tensor:
+        source = tap.source
+        if not isinstance(source, str):
+            return first_tensor(source(*batch.args, **batch.kwargs), tap.name)
+        if source.startswith(HIDDEN):
+            return _hidden_state(output, source)
+        if self._is_virtual(source):
+            return first_tensor((*batch.args, batch.kwargs), tap.name)
+        if source not in self._seen:
+            raise ValueError(
+                f"Layer {source!r} took no part in the forward pass (a branch that was not "
+                "taken, or a container). Choose one that did; `rehead layers` lists them."
+            )
+        return first_tensor(self._seen[source], tap.name)
+
+
+def _hidden_state(output: Any, source: str) -> Tensor:
+    states = getattr(output, "hidden_states", None)
+    if states is None:
+        raise ValueError(
+            f"{source!r} needs a network that returns hidden_states, as Hugging Face models do."
+        )
+    number = int(source.removeprefix(HIDDEN))
+    if number >= len(states):
+        raise ValueError(f"There is no {source!r}; the last one is {HIDDEN}{len(states) - 1}.")
+    state: Tensor = states[number]
+    return state
+
+
+def _logits(output: Any) -> Any:
+    logits = getattr(output, "logits", None)
+    return output if logits is None else logits
+
+
+def _device_and_dtype(net: nn.Module) -> tuple[torch.device, torch.dtype | None]:
+    """Device of the parameters, and their precision where it is a half one."""
+    for parameter in net.parameters():
+        half = parameter.dtype in (torch.float16, torch.bfloat16)
+        return parameter.device, parameter.dtype if half else None
+    return torch.device("cpu"), None
+
+
+def _as_dtype(batch: Batch, dtype: torch.dtype | None) -> Batch:
+    if dtype is None:
+        return batch
+
+    def cast(value: Any) -> Any:
+        floating = isinstance(value, Tensor) and value.is_floating_point()
+        return value.to(dtype) if floating else value
+
+    args = tuple(cast(a) for a in batch.args)
+    return replace(batch, args=args, kwargs={k: cast(v) for k, v in batch.kwargs.items()})
+
+
+@contextmanager
+def evaluating(net: nn.Module) -> Iterator[None]:
+    """Evaluation mode; every submodule gets its own flag back."""
+    training = [(module, module.training) for module in net.modules()]
+    net.eval()
+    try:
+        yield
+    finally:
+        for module, flag in training:
+            module.training = flag
+
+
+@contextmanager
+def random_state_kept() -> Iterator[None]:
+    """Draws made inside do not shift those made afterwards, in torch, numpy and Python."""
+    of_python, of_numpy = random.getstate(), np.random.get_state()
+    try:
+        with torch.random.fork_rng():
+            yield
+    finally:
+        random.setstate(of_python)
+        np.random.set_state(of_numpy)

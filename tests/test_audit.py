@@ -1,0 +1,187 @@
+"""Label reports: rows of the fit are judged without themselves, others plainly."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rehead import RobustGaussianClassifier, find_mislabelled, score_labels
+from rehead.gaussian import ESTIMATORS
+
+
+@pytest.fixture
+def planted(blobs):
+    """Clear classes with some wrong labels: features, given labels, rows that are wrong."""
+    X, y = blobs(sizes=(60, 50, 40), distance=8.0)
+    wrong = np.sort(np.random.default_rng(1).permutation(len(y))[:12])
+    given = y.copy()
+    given[wrong] = (given[wrong] + 1) % 3
+    return X, given, wrong
+
+
+def kept_only(clf, X, y, brute, leave_out=()):
+    """Posterior under the sample estimator of the kept rows, without some of them."""
+    keep = clf.support_.copy()
+    keep[list(leave_out)] = False
+    return lambda Z: brute.posterior(Z, *brute.tied(X, y, keep))
+
+
+@pytest.mark.parametrize("estimator", ["mcd", "posterior", "sample"])
+def test_quality_of_fitted_rows_is_leave_one_out(blobs, brute, estimator):
+    X, y = blobs(sizes=(20, 15, 12), distance=1.0)
+    clf = RobustGaussianClassifier(estimator, random_state=0).fit(X, y)
+    report = score_labels(clf, X, y)
+    for i in range(len(X)):
+        p = kept_only(clf, X, y, brute, leave_out=[i])(X[i : i + 1])[0]
+        assert report.quality[i] == pytest.approx(p[y[i]], rel=1e-8, abs=1e-10)
+        assert report.suggested[i] == p.argmax()
+        assert report.suggested_probability[i] == pytest.approx(p.max(), rel=1e-8)
+
+
+@pytest.mark.parametrize("estimator", sorted(set(ESTIMATORS) - {"trimmed-kmeans"}))
+def test_leave_one_out_is_refitting_whatever_the_estimator(blobs, estimator):
+    # With nothing trimmed the refit is the estimator itself without the row. The covariance of
+    # "identity" and "lts" does not depend on the rows.
+    X, y = blobs(sizes=(30, 30), distance=0.3)
+    kwargs = {} if estimator in ("identity", "sample") else {"support_fraction": 1.0}
+    clf = RobustGaussianClassifier(estimator, **kwargs)
+    quality = score_labels(clf.fit(X, y), X, y).quality
+    for i in range(0, len(X), 6):
+        clf.fit(np.delete(X, i, axis=0), np.delete(y, i))
+        assert quality[i] == pytest.approx(clf.predict_proba(X[i : i + 1])[0, y[i]], abs=1e-6)
+
+
+def test_a_row_is_left_out_of_the_cluster_that_holds_it(blobs, brute):
+    # The clusters of trimmed k-means are not the given labels.
+    X, y = blobs(sizes=(30, 30), distance=0.3)
+    clf = RobustGaussianClassifier("trimmed-kmeans", support_fraction=1.0, max_steps=1).fit(X, y)
+    cluster = brute.distances(X, *brute.tied(X, y)).argmin(axis=1)
+    np.testing.assert_allclose(clf.means_, brute.tied(X, cluster)[0])
+    assert (cluster != y).any()
+    expected = []
+    for i in range(len(X)):
+        without = (np.arange(len(X)) != i).astype(float)
+        expected.append(brute.posterior(X[i : i + 1], *brute.tied(X, cluster, without))[0, y[i]])
+    np.testing.assert_allclose(score_labels(clf, X, y).quality, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_new_rows_and_changed_labels_are_judged_plainly(blobs):
+    X, y = blobs(sizes=(40, 40, 40), distance=1.0)
+    Z, z = blobs(sizes=(15, 15, 15), distance=1.0, seed=5)
+    clf = RobustGaussianClassifier("sample").fit(X, y)
+    every = np.arange(len(Z))
+    np.testing.assert_allclose(
+        score_labels(clf, Z, z).quality, clf.predict_proba(Z)[every, z], rtol=1e-9
+    )
+    changed = (y + 1) % 3  # these pairs of row and label were not seen
+    every = np.arange(len(X))
+    np.testing.assert_allclose(
+        score_labels(clf, X, changed).quality, clf.predict_proba(X)[every, changed], rtol=1e-9
+    )
+
+
+def test_new_rows_of_whole_numbers_are_not_taken_for_fitted_ones():
+    rng = np.random.default_rng(0)
+    rows = np.unique(rng.integers(0, 2, size=(3000, 25)), axis=0)
+    rows = rng.permutation(rows).astype(float)
+    y = (rows[:, :5].sum(axis=1) + rng.normal(size=len(rows)) > 2.5).astype(int)
+    clf = RobustGaussianClassifier("sample").fit(rows[:1000], y[:1000])
+    p = clf.predict_proba(rows[1000:])[np.arange(len(rows) - 1000), y[1000:]]
+    np.testing.assert_allclose(score_labels(clf, rows[1000:], y[1000:]).quality, p, rtol=1e-9)
+
+
+def test_rows_are_recognised_in_any_order_subset_and_container(blobs):
+    X, y = blobs(sizes=(30, 30), distance=1.0)
+    clf = RobustGaussianClassifier(random_state=0).fit(X, y)
+    whole = score_labels(clf, X, y).quality
+    some = np.random.default_rng(0).permutation(60)[:25]
+    np.testing.assert_allclose(score_labels(clf, X[some], y[some]).quality, whole[some], rtol=1e-12)
+    fortran = score_labels(clf, np.asfortranarray(X), pd.Series(y))
+    np.testing.assert_allclose(fortran.quality, whole, rtol=1e-12)
+
+
+def test_rows_fitted_in_float32_are_recognised_in_float64(blobs):
+    X, y = blobs(sizes=(15, 15), distance=0.5)
+    X = X.astype(np.float32)
+    clf = RobustGaussianClassifier("sample").fit(X, y)
+    single, double = (score_labels(clf, Z, y).quality for Z in (X, X.astype(float)))
+    np.testing.assert_allclose(single, double, atol=1e-5)
+    plain = clf.predict_proba(X)[np.arange(30), y]
+    assert np.abs(single - plain).max() > 1e-3
+
+
+def test_whole_weights_leave_out_one_copy(blobs, brute):
+    X, y = blobs(sizes=(20, 20), distance=1.0)
+    w = np.random.default_rng(0).integers(1, 4, size=40).astype(float)
+    clf = RobustGaussianClassifier("sample").fit(X, y, sample_weight=w)
+    quality = score_labels(clf, X, y).quality
+    repeated = RobustGaussianClassifier("sample").fit(
+        np.repeat(X, w.astype(int), axis=0), np.repeat(y, w.astype(int))
+    )
+    np.testing.assert_allclose(quality, score_labels(repeated, X, y).quality, rtol=1e-8)
+    for i in range(40):
+        less = w - (np.arange(40) == i)
+        p = brute.posterior(X[i : i + 1], *brute.tied(X, y, less))[0]
+        assert quality[i] == pytest.approx(p[y[i]], rel=1e-8)
+
+
+@pytest.mark.parametrize("estimator", sorted(ESTIMATORS))
+def test_planted_wrong_labels_come_first(planted, estimator):
+    X, given, wrong = planted
+    kwargs = {"support_fraction": 0.6} if estimator == "lts" else {}
+    clf = RobustGaussianClassifier(estimator, random_state=0, **kwargs).fit(X, given)
+    report = score_labels(clf, X, given)
+    assert set(report.order[: len(wrong)].tolist()) == set(wrong.tolist())
+    np.testing.assert_array_equal(report.suggested[wrong], (given[wrong] - 1) % 3)
+
+
+@pytest.mark.parametrize("names", [None, np.array(["ant", "bee", "cat"])], ids=["ints", "strings"])
+def test_report_is_consistent(planted, names):
+    X, given, wrong = planted
+    given = given if names is None else names[given]
+    clf = RobustGaussianClassifier("posterior").fit(X, given)
+    report = score_labels(clf, X, given)
+    assert (np.diff(report.quality[report.order]) >= 0).all()
+    assert sorted(report.order.tolist()) == list(range(len(X)))
+    assert ((report.quality >= 0) & (report.quality <= 1)).all()
+    assert (report.suggested_probability >= report.quality).all()
+    agrees = report.suggested == given
+    np.testing.assert_array_equal(report.suggested_probability[agrees], report.quality[agrees])
+    assert report.noise_rate == pytest.approx(np.mean(1 - report.quality))
+    assert report.noise_rate == pytest.approx(len(wrong) / len(X), abs=0.02)
+
+
+def test_find_mislabelled_is_worst_first(planted):
+    X, given, wrong = planted
+    clf = RobustGaussianClassifier("posterior").fit(X, given)
+    found = find_mislabelled(clf, X, given)
+    report = score_labels(clf, X, given)
+    np.testing.assert_array_equal(np.sort(found), wrong)
+    np.testing.assert_array_equal(found, report.order[: len(found)])
+
+
+def test_no_wrong_label_gives_an_empty_array(blobs):
+    X, y = blobs(distance=20.0)
+    found = find_mislabelled(RobustGaussianClassifier("posterior").fit(X, y), X, y)
+    assert found.shape == (0,)
+    assert found.dtype.kind == "i"
+
+
+def test_transition_is_a_matrix_of_probabilities_near_the_true_one(planted):
+    X, given, wrong = planted
+    report = score_labels(RobustGaussianClassifier("posterior").fit(X, given), X, given)
+    np.testing.assert_allclose(report.transition.sum(axis=1), 1.0)
+    true = given.copy()
+    true[wrong] = (true[wrong] - 1) % 3
+    expected = [[(given[true == a] == b).mean() for b in range(3)] for a in range(3)]
+    np.testing.assert_allclose(report.transition, expected, atol=0.02)
+
+
+def test_transition_rows_of_classes_without_rows_sum_to_one(fitted):
+    clf, X, y = fitted
+    report = score_labels(clf, X[y == 0][:1], y[y == 0][:1])
+    np.testing.assert_allclose(report.transition.sum(axis=1), 1.0)
+
+
+def test_an_unfitted_model_is_an_error(blobs):
+    with pytest.raises(ValueError, match="not fitted"):
+        score_labels(RobustGaussianClassifier(), *blobs())

@@ -1,0 +1,238 @@
+"""Models on disk: the same to the last bit, whole or not at all, and damage is told."""
+
+import json
+import os
+import struct
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.numpy import save_file
+
+from rehead import RobustGaussianClassifier, score_labels
+from rehead.persist import ModelFileError
+
+load = RobustGaussianClassifier.load
+
+
+@pytest.fixture
+def saved(fitted, tmp_path):
+    path = tmp_path / "model.safetensors"
+    fitted[0].save(path)
+    return path
+
+
+def header_length(content):
+    return 8 + struct.unpack("<Q", content[:8])[0]
+
+
+def with_header(path, **changes):
+    """Rewrite entries of our JSON header, leaving the arrays as they are."""
+    content = path.read_bytes()
+    end = header_length(content)
+    header = json.loads(content[8:end])
+    ours = json.loads(header["__metadata__"]["rehead"])
+    header["__metadata__"]["rehead"] = json.dumps({**ours, **changes})
+    new = json.dumps(header).encode()
+    new += b" " * (-len(new) % 8)
+    path.write_bytes(struct.pack("<Q", len(new)) + new + content[end:])
+
+
+class TestRoundTrip:
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    @pytest.mark.parametrize(
+        "kwargs",
+        [
+            {"random_state": 0},
+            {"estimator": "posterior", "shrinkage": "auto", "priors": np.array([0.2, 0.3, 0.5])},
+            {"estimator": "identity", "priors": "empirical"},
+            {"support_fraction": np.float64(0.7), "max_steps": np.int64(1), "random_state": 1},
+        ],
+        ids=str,
+    )
+    def test_predictions_are_the_same_to_the_last_bit(self, blobs, tmp_path, kwargs, dtype):
+        X, y = blobs()
+        X = X.astype(dtype)
+        clf = RobustGaussianClassifier(**kwargs).fit(X, y)
+        clf.save(tmp_path / "m")
+        again = load(tmp_path / "m")
+        for method in ("predict", "predict_proba", "predict_log_proba", "score_samples"):
+            a, b = getattr(clf, method)(X), getattr(again, method)(X)
+            assert a.dtype == b.dtype
+            np.testing.assert_array_equal(a, b)
+        for name, value in vars(clf).items():
+            if name.endswith("_"):
+                np.testing.assert_array_equal(getattr(again, name), value, err_msg=name)
+        for name, value in clf.get_params().items():
+            np.testing.assert_array_equal(again.get_params()[name], value, err_msg=name)
+        reports = [score_labels(m, X, y) for m in (clf, again)]
+        np.testing.assert_array_equal(reports[0].quality, reports[1].quality)
+
+    @pytest.mark.filterwarnings("ignore::rehead.ReheadWarning")
+    @pytest.mark.parametrize("feature", ["constant", "duplicate"])
+    def test_singular_covariances_too(self, blobs, tmp_path, feature):
+        X, y = blobs()
+        X[:, 2] = 0.1 if feature == "constant" else X[:, 0]
+        clf = RobustGaussianClassifier(random_state=0).fit(X, y)
+        clf.save(tmp_path / "m")
+        np.testing.assert_array_equal(load(tmp_path / "m").predict_proba(X), clf.predict_proba(X))
+
+    @pytest.mark.parametrize(
+        "names",
+        [
+            np.array(["ant", "bee", "a longer name"]),
+            np.array(["ant", "bee", "käfer"], dtype=object),
+            np.array([3, -1, 10], np.int16),
+            np.array([0.0, 1.0, 5.0]),
+            np.array([True, False, True]),
+        ],
+        ids=["str", "object", "int16", "float", "bool"],
+    )
+    def test_classes_keep_their_type(self, blobs, tmp_path, names):
+        X, y = blobs()
+        clf = RobustGaussianClassifier("posterior").fit(X, names[y])
+        clf.save(tmp_path / "m")
+        again = load(tmp_path / "m")
+        assert again.classes_.dtype == clf.classes_.dtype
+        np.testing.assert_array_equal(again.predict(X), clf.predict(X))
+
+    def test_feature_names_are_kept_and_checked(self, blobs, tmp_path):
+        X, y = blobs()
+        frame = pd.DataFrame(X, columns=["a", "b", "c"])
+        RobustGaussianClassifier(random_state=0).fit(frame, y).save(tmp_path / "m")
+        again = load(tmp_path / "m")
+        assert again.feature_names_in_.tolist() == ["a", "b", "c"]
+        assert again.n_features_in_ == 3
+        with pytest.raises(ValueError, match="feature names"):
+            again.predict(frame.rename(columns={"a": "z"}))
+
+    def test_a_generator_as_random_state_becomes_none(self, blobs, tmp_path):
+        clf = RobustGaussianClassifier(random_state=np.random.default_rng(0)).fit(*blobs())
+        clf.save(tmp_path / "m")
+        assert load(tmp_path / "m").random_state is None
+
+    def test_an_unfitted_model_cannot_be_saved(self, tmp_path):
+        with pytest.raises(ValueError, match="not fitted"):
+            RobustGaussianClassifier().save(tmp_path / "m")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_nothing_is_pickled(self, saved):
+        content = saved.read_bytes()
+        assert b"\x80\x04\x95" not in content
+        assert json.loads(content[8 : header_length(content)])["__metadata__"]["rehead"]
+
+
+class TestDamage:
+    def test_no_file(self, tmp_path):
+        with pytest.raises(FileNotFoundError, match=r"no model file at .*nothing"):
+            load(tmp_path / "nothing")
+
+    def test_no_folder(self, fitted, tmp_path):
+        with pytest.raises(FileNotFoundError, match="no folder"):
+            fitted[0].save(tmp_path / "nowhere" / "m")
+
+    @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
+    def test_truncated(self, saved, share):
+        content = saved.read_bytes()
+        saved.write_bytes(content[: int(share * len(content))])
+        with pytest.raises(ModelFileError, match="damaged"):
+            load(saved)
+
+    @pytest.mark.parametrize("share", [0.0, 0.3, 0.999])
+    def test_a_flipped_bit_in_the_arrays(self, saved, share):
+        content = bytearray(saved.read_bytes())
+        start = header_length(content)
+        content[start + int(share * (len(content) - start))] ^= 4
+        saved.write_bytes(content)
+        with pytest.raises(ModelFileError, match="checksum"):
+            load(saved)
+
+    def test_a_flipped_bit_in_the_header(self, blobs, tmp_path):
+        # Labels, names and parameters are in the header; a wrong one must not be believed.
+        X, y = blobs()
+        clf = RobustGaussianClassifier(random_state=0).fit(X, np.array(["ant", "bee", "cat"])[y])
+        path = tmp_path / "m"
+        clf.save(path)
+        content = path.read_bytes()
+        believed = []
+        for at in range(8, header_length(content)):
+            damaged = bytearray(content)
+            damaged[at] ^= 1
+            path.write_bytes(damaged)
+            try:
+                load(path)
+            except ModelFileError:
+                continue
+            except Exception as error:
+                believed.append((at, type(error).__name__))
+            else:
+                believed.append((at, "loaded"))
+        assert believed == []
+
+    @pytest.mark.parametrize(
+        "content",
+        [b"", b"\0" * 100, b"hello, world", np.random.default_rng(0).bytes(500)],
+        ids=["empty", "zeros", "text", "random"],
+    )
+    def test_random_bytes(self, tmp_path, content):
+        (tmp_path / "m").write_bytes(content)
+        with pytest.raises(ModelFileError, match="not a model file"):
+            load(tmp_path / "m")
+
+    def test_a_folder(self, tmp_path):
+        with pytest.raises(ModelFileError):
+            load(tmp_path)
+
+    def test_a_safetensors_file_of_someone_else(self, tmp_path):
+        save_file({"means": np.eye(2)}, tmp_path / "m")
+        with pytest.raises(ModelFileError, match="not one that rehead wrote"):
+            load(tmp_path / "m")
+        save_file({"means": np.eye(2)}, tmp_path / "m", metadata={"rehead": "yes"})
+        with pytest.raises(ModelFileError, match="not one that rehead wrote"):
+            load(tmp_path / "m")
+
+    def test_a_newer_version(self, saved):
+        with_header(saved, version=99)
+        with pytest.raises(ModelFileError, match=r"newer rehead \(format 99.*pip install"):
+            load(saved)
+
+    def test_another_kind(self, saved):
+        with_header(saved, kind="LayerEnsemble")
+        with pytest.raises(ModelFileError, match=r"holds a LayerEnsemble, not a Robust"):
+            load(saved)
+
+
+class TestAtomic:
+    @pytest.mark.parametrize("step", ["fsync", "replace", "chmod"])
+    def test_a_failing_write_leaves_the_old_file_and_nothing_else(
+        self, saved, fitted, monkeypatch, step
+    ):
+        before = saved.read_bytes()
+
+        def fail(*args):
+            raise OSError("disk full")
+
+        fitted[0].fit(fitted[1] * 2, fitted[2])
+        monkeypatch.setattr(os, step, fail)
+        with pytest.raises(OSError, match="disk full"):
+            fitted[0].save(saved)
+        assert saved.read_bytes() == before
+        assert list(saved.parent.iterdir()) == [saved]
+
+    def test_a_parameter_that_is_not_json_leaves_the_old_file(self, saved, fitted):
+        before = saved.read_bytes()
+        fitted[0].start = object()
+        with pytest.raises(TypeError):
+            fitted[0].save(saved)
+        assert saved.read_bytes() == before
+        assert list(saved.parent.iterdir()) == [saved]
+
+    def test_a_file_may_be_replaced(self, saved, fitted):
+        clf, X, y = fitted
+        clf.fit(X * 2, y).save(saved)
+        np.testing.assert_array_equal(load(saved).means_, clf.means_)
+
+    def test_the_file_has_the_permissions_of_any_other(self, saved):
+        other = saved.parent / "other"
+        other.touch()
+        assert saved.stat().st_mode == other.stat().st_mode
