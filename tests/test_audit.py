@@ -64,6 +64,18 @@ def test_a_row_is_left_out_of_the_cluster_that_holds_it(blobs, brute):
     np.testing.assert_allclose(score_labels(clf, X, y).quality, expected, rtol=1e-6, atol=1e-9)
 
 
+def test_labels_of_a_class_that_lost_all_its_rows():
+    # Both rows of class 0 are trimmed, so its Gaussian is made of nothing.
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 8, [[8e3, 0], [0, 8e3]]])
+    y = np.repeat([1, 2, 0], [60, 60, 2])
+    clf = RobustGaussianClassifier("trimmed-kmeans", support_fraction=0.7).fit(X, y)
+    assert not clf.support_[-2:].any()
+    trimmed = ~clf.support_
+    expected = clf.predict_proba(X)[np.arange(len(X)), y]
+    np.testing.assert_allclose(score_labels(clf, X, y).quality[trimmed], expected[trimmed])
+
+
 def test_new_rows_and_changed_labels_are_judged_plainly(blobs):
     X, y = blobs(sizes=(40, 40, 40), distance=1.0)
     Z, z = blobs(sizes=(15, 15, 15), distance=1.0, seed=5)
@@ -157,6 +169,8 @@ def test_find_mislabelled_is_worst_first(planted):
     report = score_labels(clf, X, given)
     np.testing.assert_array_equal(np.sort(found), wrong)
     np.testing.assert_array_equal(found, report.order[: len(found)])
+    np.testing.assert_array_equal(found, report.mislabelled())
+    np.testing.assert_array_equal(report.given, given)
 
 
 def test_no_wrong_label_gives_an_empty_array(blobs):

@@ -64,3 +64,107 @@ def test_without_torch_the_demo_names_the_command_to_run() -> None:
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.startswith("1 ")
     assert 'pip install "rehead[torch]"' in out.stdout
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's own module, weights and data, in the current folder."""
+    (tmp_path / "mine.py").write_text(
+        "import torch\nfrom torch import nn\n"
+        "def net():\n"
+        "    torch.manual_seed(0)\n"
+        "    hidden = [nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU()]\n"
+        "    return nn.Sequential(*hidden, nn.Linear(8, 3))\n"
+        "def data(a=0, b=300):\n"
+        "    g = torch.Generator().manual_seed(1)\n"
+        "    y = torch.arange(600) % 3\n"
+        "    x = torch.randn(600, 6, generator=g) + 3 * torch.eye(3, 6)[y]\n"
+        "    ids = [f'img{i}' for i in range(600)]\n"
+        "    cuts = [slice(i, i + 100) for i in range(a, b, 100)]\n"
+        "    return [(x[c], y[c], ids[c]) for c in cuts]\n"
+        "def held_out():\n    return data(300, 400)\n"
+        "def test():\n    return data(400, 600)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    sys.modules.pop("mine", None)
+    return tmp_path
+
+
+def succeed(*arguments: str) -> str:
+    result = runner.invoke(app, list(arguments))
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_from_a_network_to_predictions_on_the_command_line(project: Path) -> None:
+    listed = succeed("layers", "mine:net", "--data", "mine:data")
+    assert "2.input" in listed
+    for name, source in (("train", "data"), ("held", "held_out"), ("test", "test")):
+        said = succeed("features", "mine:net", "--data", f"mine:{source}", "-o", name)
+        assert "2.input (8), 4.input (8)" in said
+    said = succeed("fit", "train", "--validation", "held", "-o", "head.safetensors")
+    assert "3 classes" in said
+    succeed("predict", "head.safetensors", "test", "-o", "out.csv")
+    lines = Path("out.csv").read_text().splitlines()
+    assert lines[0] == "id,label,probability"
+    assert lines[1].startswith("img400,1,")
+    assert len(lines) == 201
+    table = succeed("compare", "head.safetensors", "test")
+    assert [line.split()[0] for line in table.splitlines()[1:]] == [
+        "softmax",
+        "2.input",
+        "4.input",
+        "robust",
+    ]
+
+
+def test_features_from_files(project: Path) -> None:
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = (rng.normal(size=(90, 6)) + 3 * np.eye(3, 6)[y]).astype(np.float32)
+    np.save("x.npy", X)
+    Path("y.csv").write_text("label\n" + "\n".join(f"class{c}" for c in y) + "\n")
+    succeed("fit", "x.npy", "--labels", "y.csv", "--estimator", "posterior", "-o", "head")
+    succeed("predict", "head", "x.npy", "-o", "out.csv")
+    assert "class" in Path("out.csv").read_text().splitlines()[1]
+    succeed("features", "mine:net", "--data", "x.npy", "--labels", "y.csv", "-o", "store")
+    assert "robust" in succeed("compare", "head", "x.npy", "--labels", "y.csv")
+
+
+def test_weights_and_trust(project: Path) -> None:
+    import mine
+    import torch
+    from safetensors.torch import save_file
+
+    net = mine.net()
+    save_file(net.state_dict(), "net.safetensors")
+    torch.save({"state_dict": net.state_dict()}, "net.pt")
+    torch.save({"state_dict": net.state_dict(), "extra": Path("x")}, "unsafe.pt")
+    for weights in ("net.safetensors", "net.pt"):
+        succeed("layers", "mine:net", "--data", "mine:data", "--weights", weights)
+    common = ["layers", "mine:net", "--data", "mine:data", "--weights", "unsafe.pt"]
+    refused = runner.invoke(app, common)
+    assert refused.exit_code == 1
+    assert "--trust" in refused.output
+    succeed(*common, "--trust")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["layers", "mine", "--data", "mine:data"], "must be package.module:name"),
+        (["layers", "nomodule:net", "--data", "mine:data"], "Cannot import 'nomodule'"),
+        (["layers", "mine:nothing", "--data", "mine:data"], "has no 'nothing'"),
+        (["layers", "mine:data", "--data", "mine:data"], "not an nn.Module"),
+        (["fit", "none.npy", "-o", "head"], "There is no file or folder none.npy"),
+        (["predict", "none", "none.npy", "-o", "out.csv"], "There is no model file at none"),
+    ],
+)
+def test_mistakes_are_one_line(project: Path, arguments: list[str], message: str) -> None:
+    result = runner.invoke(app, arguments)
+    assert result.exit_code == 1
+    assert message in result.output
+    assert "Traceback" not in result.output

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import time
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,6 +24,41 @@ class Noise(StrEnum):
 
     uniform = "uniform"
     flip = "flip"
+
+
+Net = Annotated[
+    str, typer.Argument(help="The network: package.module:factory, or an nn.Module there.")
+]
+Weights = Annotated[
+    Path | None, typer.Option(help="Its weights: .safetensors, or a checkpoint of tensors.")
+]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Read checkpoints that can run code. Only if you must.")
+]
+Data = Annotated[
+    str,
+    typer.Option(help="A loader: package.module:factory, or a file of inputs (.npy, .npz)."),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(help="Labels: .npy, .txt, or FILE:COLUMN. Default: those of the feature store."),
+]
+Features = Annotated[Path, typer.Argument(help="Features: a store, .npy, .npz, .csv or .parquet.")]
+Head = Annotated[Path, typer.Argument(help="A head that `rehead fit` wrote.")]
+
+
+def friendly(command: Callable[..., None]) -> Callable[..., None]:
+    """Show what the user can mend as one line, not as a traceback."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+        except (ValueError, TypeError, OSError, ImportError) as error:
+            typer.echo(f"Error: {error}", err=True)
+            raise typer.Exit(1) from error
+
+    return run
 
 
 def _version(show: bool) -> None:
@@ -42,6 +79,7 @@ def main(
 
 
 @app.command()
+@friendly
 def demo(
     noise: Annotated[
         list[Noise] | None,
@@ -55,10 +93,8 @@ def demo(
     ),
 ) -> None:
     """Train on noisy digits, fix the network without retraining, write a report. Needs no data."""
-    _need_torch()
     _need_folder(output)
-    from rich.console import Console
-
+    import rehead.torch  # noqa: F401  (says what to install if torch is missing)
     from rehead.experiments.demo import DemoSettings, run_demo
     from rehead.report import console as show
     from rehead.report import write_demo_report
@@ -70,21 +106,123 @@ def demo(
         result = run_demo(settings, progress)
         progress("drawing the report", 1.0)
         page = write_demo_report(result, output, time.perf_counter() - start)
-    console = Console()
-    console.print(show.demo_table(result), show.demo_findings(result))
-    console.print(f"Report: {page} ({time.perf_counter() - start:.0f} s)", soft_wrap=True)
+    show.print_demo(result)
+    typer.echo(f"Report: {page} ({time.perf_counter() - start:.0f} s)")
+
+
+@app.command()
+@friendly
+def layers(net: Net, data: Data, weights: Weights = None, trust: Trust = False) -> None:
+    """List the layers of a network that features can be taken from, with their widths."""
+    from rehead.report import console as show
+    from rehead.torch.batches import read_loader
+    from rehead.torch.layers import auto_layers, candidate_layers
+    from rehead.torch.loading import load_loader, load_network
+    from rehead.torch.taps import unwrap
+
+    network = unwrap(load_network(net, weights, trust=trust))
+    batch = next(read_loader(load_loader(data)))
+    show.print_layers(candidate_layers(network, batch), auto_layers(network, batch))
+
+
+@app.command()
+@friendly
+def features(
+    net: Net,
+    data: Data,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the feature store.")],
+    weights: Weights = None,
+    layers: Annotated[
+        str, typer.Option(help="Names of layers, separated by commas, or auto.")
+    ] = "auto",
+    pool: Annotated[str, typer.Option(help="mean, first, tokens, channels or flatten.")] = "mean",
+    labels: Labels = None,
+    trust: Trust = False,
+) -> None:
+    """Extract hidden features to a store on disk. A killed run goes on where it stopped."""
+    from rehead.torch import extract_features
+    from rehead.torch.loading import load_loader, load_network
+
+    network = load_network(net, weights, trust=trust)
+    names: Any = "auto" if layers == "auto" else layers.split(",")
+    loader = load_loader(data, labels)
+    found = extract_features(network, loader, names, pool=pool, store=output)  # type: ignore[arg-type]
+    widths = ", ".join(f"{name} ({f.shape[1]})" for name, f in found.layers.items())
+    typer.echo(f"{len(found)} samples, layers {widths}: {output}")
+
+
+@app.command()
+@friendly
+def fit(
+    train: Features,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The head, one file.")],
+    labels: Labels = None,
+    validation: Annotated[
+        Path | None, typer.Option(help="Held-out features, for the weights of the layers.")
+    ] = None,
+    validation_labels: Labels = None,
+    estimator: Annotated[str | None, typer.Option(help="mcd, posterior, sample, ...")] = None,
+    preset: Annotated[str | None, typer.Option(help="paper or authors.")] = None,
+    shrinkage: Annotated[str | None, typer.Option(help="A share, or auto.")] = None,
+    weights: Annotated[str, typer.Option(help="nll, corrected or equal.")] = "nll",
+    seed: Annotated[int, typer.Option(help="Of the random starts.", min=0)] = 0,
+) -> None:
+    """Fit a robust head on features and noisy labels."""
+    _need_folder(output)
+    from rehead.ensemble import LayerEnsemble
+    from rehead.tables import read_column, read_layers
+
+    amount = float(shrinkage) if shrinkage not in (None, "auto") else shrinkage
+    head = LayerEnsemble(
+        estimator, preset=preset, shrinkage=amount, weights=weights, random_state=seed
+    )
+    held_out = None
+    if validation is not None:
+        held_out = (read_layers(validation), read_column(validation_labels or validation))
+    head.fit(read_layers(train), read_column(labels or train), validation=held_out)
+    head.save(output)
+    shares = ", ".join(f"{n} {w:.2f}" for n, w in zip(head.layers_, head.weights_, strict=True))
+    typer.echo(f"{len(head.classes_)} classes, weights of layers: {shares}: {output}")
+
+
+@app.command()
+@friendly
+def predict(
+    head: Head,
+    data: Features,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A CSV file.")],
+) -> None:
+    """Predict labels from features: id, label and its probability, as CSV."""
+    _need_folder(output)
+    from rehead.ensemble import LayerEnsemble
+    from rehead.tables import read_ids, read_layers, write_csv
+
+    model = LayerEnsemble.load(head)
+    posterior = model.predict_proba(read_layers(data))
+    best = posterior.argmax(axis=1)
+    columns = {
+        "id": read_ids(data, len(posterior)),
+        "label": model.classes_[best],
+        "probability": posterior.max(axis=1),
+    }
+    write_csv(output, columns)
+    typer.echo(f"{len(posterior)} predictions: {output}")
+
+
+@app.command()
+@friendly
+def compare(head: Head, data: Features, labels: Labels = None) -> None:
+    """Score softmax (where the store has it), each layer and the robust head on labelled data."""
+    from rehead.compare import compare_ensemble
+    from rehead.ensemble import LayerEnsemble
+    from rehead.tables import read_column, read_layers, read_outputs
+
+    model = LayerEnsemble.load(head)
+    y = read_column(labels or data)
+    typer.echo(str(compare_ensemble(model, read_layers(data), y, read_outputs(data))))
 
 
 def _need_folder(file: Path) -> None:
     """Fail before the work, not after it, where the result could not be written."""
     if not file.absolute().parent.is_dir():
         raise typer.BadParameter(f"there is no folder {file.parent} for {file.name}; make it first")
-
-
-def _need_torch() -> None:
-    """Fail early, with the command that helps, where the torch extra is missing."""
-    try:
-        import rehead.torch  # noqa: F401
-    except ImportError as error:
-        typer.echo(f"Error: {error}", err=True)
-        raise typer.Exit(1) from None

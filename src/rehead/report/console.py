@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -66,6 +67,20 @@ def demo_findings(result: DemoResult) -> Table:
     row("wrong labels, truly", lambda kind: [run.noise_rate for run in runs[kind]])
     row("wrong labels, estimated", lambda kind: [run.noise_estimate for run in runs[kind]])
     return table
+
+
+def print_demo(result: DemoResult) -> None:
+    """Both tables of the demo."""
+    Console().print(demo_table(result), demo_findings(result))
+
+
+def print_layers(candidates: Sequence[Any], chosen: Sequence[str]) -> None:
+    """The layers of a network; those that "auto" takes are marked."""
+    table = Table("layer", "kind", "output", "width", "auto")
+    for c in candidates:
+        shape = " x ".join(str(n) for n in c.shape)
+        table.add_row(c.name, c.kind, shape, str(c.width), "*" if c.name in chosen else "")
+    Console().print(table)
 
 
 def _mean_std(values: np.ndarray) -> str:

@@ -8,11 +8,10 @@ except ImportError as error:
     ) from error
 
 from rehead.torch.features import Features, extract_features, open_features
-from rehead.torch.head import Comparison, RobustHead
+from rehead.torch.head import RobustHead
 from rehead.torch.module import RobustModule
 
 __all__ = [
-    "Comparison",
     "Features",
     "RobustHead",
     "RobustModule",

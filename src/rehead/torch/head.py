@@ -4,49 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from torch import nn
 
-from rehead import _validation as check
 from rehead import persist
 from rehead._typing import Array
 from rehead.audit import LabelReport, score_labels
+from rehead.compare import SOFTMAX, Comparison, compare_ensemble, own_softmax
 from rehead.ensemble import LayerEnsemble
-from rehead.metrics import Scores, scores
 from rehead.torch.features import Features, extract_features, network_fingerprint, pools_of
 from rehead.torch.module import RobustModule
 from rehead.torch.pooling import Pool
 from rehead.torch.taps import Layers, Recorder, resolve_taps, unwrap
-
-SOFTMAX = "softmax"
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Softmax, each layer and the robust ensemble, scored on the same samples.
-
-    Attributes
-    ----------
-    rows : dict of name to Scores (accuracy, nll, calibration_error)
-        "softmax" first, "robust" last.
-    n_samples : int
-    """
-
-    rows: dict[str, Scores]
-    n_samples: int
-
-    def __str__(self) -> str:
-        width = max(len(name) for name in self.rows)
-        lines = [f"{'':{width}}  accuracy     NLL  calibration error   ({self.n_samples} samples)"]
-        for name, s in self.rows.items():
-            lines.append(
-                f"{name:{width}}  {s.accuracy:8.4f}  {s.nll:6.3f}  {s.calibration_error:17.4f}"
-            )
-        return "\n".join(lines)
 
 
 class RobustHead:
@@ -184,15 +157,8 @@ class RobustHead:
         self._check_fitted()
         features = self._extract(loader, self._layers, None, progress)
         labels = _labels(features, "test")
-        codes = check.known_codes(check.check_labels(labels, len(labels)), self.classes_)
-        rows = {SOFTMAX: scores(own_softmax(features.outputs, self.classes_), codes)}
         inputs = self._inputs(features, self.classes_)
-        posteriors = self.ensemble_.member_posteriors(inputs)
-        for name, posterior in zip(self.ensemble_.layers_, posteriors, strict=True):
-            if name != SOFTMAX:
-                rows[name] = scores(posterior, codes)
-        rows["robust"] = scores(self.ensemble_.predict_proba(inputs), codes)
-        return Comparison(rows, len(codes))
+        return compare_ensemble(self.ensemble_, inputs, labels, features.outputs)
 
     def find_mislabelled(self) -> Array:
         """Ids of training samples whose label is probably wrong, worst first.
@@ -301,28 +267,6 @@ class RobustHead:
             return features.layers
         softmax = own_softmax(features.outputs, np.unique(labels))
         return {**features.layers, SOFTMAX: softmax}
-
-
-def own_softmax(outputs: Array, classes: Array) -> Array:
-    """The network's own posterior of the given classes.
-
-    Whole-numbered classes are columns of the output; others are its columns in sorted order.
-    """
-    n_outputs = outputs.shape[1]
-    if classes.dtype.kind in "iu" and classes.min() >= 0 and classes.max() < n_outputs:
-        columns = classes
-    elif len(classes) == n_outputs:
-        columns = np.arange(n_outputs)
-    else:
-        raise ValueError(
-            f"The network has {n_outputs} outputs and there are {len(classes)} classes "
-            f"({list(classes[:5])} ...): it is not clear which output is which class. Use whole "
-            "numbers, as in training, for the labels."
-        )
-    z: Array = outputs[:, columns].astype(np.float64)
-    z = np.exp(z - z.max(axis=1, keepdims=True))
-    z /= z.sum(axis=1, keepdims=True)
-    return z
 
 
 def _labels(features: Features, what: str) -> Array:

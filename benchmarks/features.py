@@ -1,0 +1,151 @@
+"""Cost of extracting hidden features, and of the exported module: ratios within one run.
+
+    python benchmarks/features.py
+
+Candidates take turns, the minimum of all rounds counts, everything is relative to the plain forward
+pass of the same batches in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from rich.console import Console
+from rich.table import Table
+from torch import Tensor, nn
+from torch.utils.data import DataLoader, Dataset
+
+from rehead.torch import RobustHead, extract_features
+
+RESULTS = Path(__file__).parent / "results" / "features.json"
+LAYERS = ["layer1.2", "layer2.2", "layer3.1", "layer3.2"]
+
+
+class Block(nn.Module):
+    """A residual block."""
+
+    def __init__(self, inside: int, outside: int, stride: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(inside, outside, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(outside)
+        self.conv2 = nn.Conv2d(outside, outside, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(outside)
+        self.shortcut = nn.Conv2d(inside, outside, 1, stride, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Two convolutions and a shortcut."""
+        out = torch.relu(self.bn1(self.conv1(x)))
+        return torch.relu(self.bn2(self.conv2(out)) + self.shortcut(x))
+
+
+class SmallResNet(nn.Module):
+    """Three stages of three blocks, 16-32-64 channels, as for 32 x 32 images."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 16, 3, 1, 1, bias=False)
+        self.layer1 = nn.Sequential(Block(16, 16, 1), Block(16, 16, 1), Block(16, 16, 1))
+        self.layer2 = nn.Sequential(Block(16, 32, 2), Block(32, 32, 1), Block(32, 32, 1))
+        self.layer3 = nn.Sequential(Block(32, 64, 2), Block(64, 64, 1), Block(64, 64, 1))
+        self.fc = nn.Linear(64, 10)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits."""
+        x = self.layer3(self.layer2(self.layer1(torch.relu(self.conv1(x)))))
+        return self.fc(x.mean((2, 3)))
+
+
+def forward_pass(net: nn.Module, batches: list[tuple[Tensor, Tensor]]) -> None:
+    """What a user would do anyway."""
+    with torch.inference_mode():
+        for x, _ in batches:
+            net(x)
+
+
+def best_times(work: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """The shortest time of each candidate; candidates take turns."""
+    best = dict.fromkeys(work, float("inf"))
+    for name in work:
+        work[name]()  # warm up
+    for _ in range(rounds):
+        for name, run in work.items():
+            start = time.perf_counter()
+            run()
+            best[name] = min(best[name], time.perf_counter() - start)
+    return best
+
+
+class Images(Dataset[tuple[Tensor, int]]):
+    """Images made when they are asked for, so that the data set itself takes no memory."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __getitem__(self, i: int) -> tuple[Tensor, int]:
+        return torch.full((3, 8, 8), i / self.n), i % 10
+
+
+def store_memory(net: nn.Module, n: int) -> float:
+    """Peak of numpy's memory while ``n`` samples go to a store, in MiB."""
+    with tempfile.TemporaryDirectory() as folder:
+        tracemalloc.start()
+        loader = DataLoader(Images(n), batch_size=512)
+        extract_features(net, loader, LAYERS, store=folder, progress=False)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return peak / 2**20
+
+
+def main() -> None:
+    """Measure, print, write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--batches", type=int, default=6)
+    parser.add_argument("--output", type=Path, default=RESULTS)
+    args = parser.parse_args()
+    torch.manual_seed(0)
+    net = SmallResNet().eval()
+    batches = [(torch.randn(128, 3, 32, 32), torch.arange(128) % 10) for _ in range(args.batches)]
+    head = RobustHead(net, LAYERS, "sample").fit(batches)
+    module = head.to_module().eval()
+    times = best_times(
+        {
+            "plain forward pass": lambda: forward_pass(net, batches),
+            "extraction of 4 layers": lambda: extract_features(net, batches, LAYERS),
+            "module with the new head": lambda: forward_pass(module, batches),
+        },
+        args.rounds,
+    )
+    plain = times["plain forward pass"]
+    memory = {n: store_memory(net, n) for n in (40_000, 160_000)}
+    result = {
+        "ratios": {name: seconds / plain for name, seconds in times.items()},
+        "store_peak_mib": memory,
+        "machine": platform.processor() or platform.machine(),
+        "torch": torch.__version__,
+        "threads": torch.get_num_threads(),
+    }
+    table = Table("", "time / forward pass", "target")
+    targets = {"extraction of 4 layers": "1.10", "module with the new head": "1.05"}
+    for name, ratio in result["ratios"].items():
+        table.add_row(name, f"{ratio:.3f}", targets.get(name, ""))
+    Console().print(table)
+    for n, mib in memory.items():
+        Console().print(f"peak memory while {n:,} samples go to a store: {mib:.1f} MiB")
+    args.output.parent.mkdir(exist_ok=True)
+    args.output.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
