@@ -157,7 +157,7 @@ def encode_labels(y: Array) -> tuple[Array, Array]:
 
 def known_codes(y: Array, classes: Array) -> Array:
     """Codes of labels that must be among the fitted classes."""
-    strange = sorted({v for v in y.tolist() if v not in set(classes.tolist())}, key=str)
+    strange = sorted(set(y.tolist()) - set(classes.tolist()), key=str)
     if strange:
         raise ValueError(
             f"The model was not fitted on these labels: {strange[:5]}. It knows {list(classes)}; "

@@ -137,10 +137,10 @@ def _leave_one_out(
     X = check.check_features(model, X, reset=False)
     hashes = fingerprint(X.astype(model.means_.dtype, copy=False), codes)
     at = np.searchsorted(model._seen, hashes).clip(max=len(model._seen) - 1)
-    known = model._seen[at] == hashes
+    known = (model._seen[at] == hashes) & (model._seen_weights[at] > 0)
     inside = Kept(
         rows=np.where(known, model._seen_weights[at], 0.0),
-        members=np.where(known, model._seen_members[at], codes).clip(min=0),
+        members=np.where(known, model._seen_members[at], codes),
         classes=np.bincount(
             model._seen_members + 1,
             weights=model._seen_weights,

@@ -16,7 +16,8 @@ so with g = w K_c / ((K_c - w) n), u_k = x - mu_k, and u_c = K_c/(K_c - w) v, Sh
     D_k' = (n - w)/n [ u_k' P u_k + g (v' P u_k)^2 / (1 - g v' P v) ].
 
 All terms follow from one triangular solve and one product with the C means, as for a prediction.
-Exact without shrinkage; shrinkage towards tr(Sigma)/d I is held fixed.
+Exact without shrinkage and with priors that do not depend on the samples; shrinkage towards
+tr(Sigma)/d I and empirical priors are held fixed.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ def _left_out(q: Array, linear: Array, G: Array, one: Removed) -> Array:
     w = np.minimum(one.weight, 1.0)  # one sample is left out, also where a row counts several times
     w = np.where(w < K, w, 0.0)
     g = w * K / ((K - w).clip(np.finfo(float).tiny) * n)
-    a = K / np.where(w > 0, K - w, K)
+    a = np.where(w > 0, K / np.where(w > 0, K - w, 1.0), 1.0)
     if one.means_only:
         g, n = np.zeros_like(g), np.inf
     G = G.astype(dtype)
@@ -168,6 +169,9 @@ def trim_by_posterior(data: ByClass, options: Options, rng: np.random.Generator)
 
     Starts from all samples, so there is no randomness. Each round costs about one covariance and
     one distance pass over the data.
+
+    Made for samples of *other classes*. Far outliers of no class can mislead it, since the first
+    estimates contain them and no class explains them; "mcd" is the one to use against those.
     """
     C = data.n_classes
     codes = np.zeros(len(data.X), np.int64)

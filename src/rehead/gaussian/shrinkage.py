@@ -60,15 +60,17 @@ class Regularised(NamedTuple):
 def invertible(covariance: Array, shrinkage: Shrinkage, n: float) -> Regularised:
     """Shrink as asked and, only where the result is singular in double precision, a little more.
 
-    A covariance of fewer samples than features has no inverse. Then the OAS intensity is used, or,
-    where that is still too little (duplicate features), the smallest power of ten that helps.
+    A covariance of fewer samples than features has no inverse; then the OAS intensity is used.
+    Where there are enough samples (and features that are combinations of others), the smallest
+    power of ten that helps.
     """
     covariance = shrink(covariance.astype(np.float64), shrinkage, n)
     try:
         return Regularised(covariance, cholesky(covariance), 0.0)
     except IllConditionedError:
         pass
-    for a in (oas_intensity(covariance, n), *(10.0**e for e in range(-9, 0))):
+    powers = [10.0**e for e in range(-9, 0)]
+    for a in powers if n > len(covariance) else [oas_intensity(covariance, n), *powers]:
         candidate = shrink(covariance, a, n)
         try:
             return Regularised(candidate, cholesky(candidate), a)

@@ -31,7 +31,7 @@ class Features:
 
     Attributes
     ----------
-    layers : dict of layer name to float32 array of shape (n_samples, width)
+    layers : mapping of layer name to float32 array of shape (n_samples, width)
     labels : array of shape (n_samples,) or None
     ids : array of shape (n_samples,)
     outputs : float32 array of shape (n_samples, n_outputs)
@@ -40,7 +40,7 @@ class Features:
         Whether the loader gave no ids, so that they are numbers in the order the samples came.
     """
 
-    layers: dict[str, Array]
+    layers: Mapping[str, Array]
     labels: Array | None
     ids: Array
     outputs: Array
@@ -135,11 +135,55 @@ def _extract(
     return open_features(store)
 
 
-def open_features(store: str | os.PathLike[str]) -> Features:
+class StoredFeatures(Features):
+    """Features in a store; read from disk when they are asked for, and not kept in memory."""
+
+    def __init__(self, store: FeatureStore) -> None:
+        object.__setattr__(self, "store", store)
+
+    store: FeatureStore
+
+    @property
+    def layers(self) -> Mapping[str, Array]:
+        return _LayersOf(self.store)
+
+    @property
+    def labels(self) -> Array | None:
+        return self.store.labels
+
+    @property
+    def ids(self) -> Array:
+        return self.store.ids
+
+    @property
+    def outputs(self) -> Array:
+        return self.store.outputs
+
+    @property
+    def numbered(self) -> bool:
+        return self.store.numbered
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+
+class _LayersOf(Mapping[str, Array]):
+    def __init__(self, store: FeatureStore) -> None:
+        self._store = store
+
+    def __getitem__(self, name: str) -> Array:
+        return self._store.layer(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._store.layers)
+
+    def __len__(self) -> int:
+        return len(self._store.layers)
+
+
+def open_features(store: str | os.PathLike[str]) -> StoredFeatures:
     """Features that were written to a store."""
-    read = FeatureStore(store)
-    layers = {name: read.layer(name) for name in read.layers}
-    return Features(layers, read.labels, read.ids, read.outputs, read.numbered)
+    return StoredFeatures(FeatureStore(store))
 
 
 def _chunks(

@@ -257,11 +257,11 @@ class RobustHead:
             self.net, loader, layers, pool=self.pool, store=store, progress=progress
         )
 
-    def _features_of(self, loader: Any, progress: bool | None) -> dict[str, Array]:
+    def _features_of(self, loader: Any, progress: bool | None) -> Mapping[str, Array]:
         self._check_fitted()
         return self._inputs(self._extract(loader, self._layers, None, progress), self.classes_)
 
-    def _inputs(self, features: Features, labels: Array) -> dict[str, Array]:
+    def _inputs(self, features: Features, labels: Array) -> Mapping[str, Array]:
         """What the ensemble takes: the layers, and the softmax where it is a member."""
         if not self.softmax:
             return features.layers
