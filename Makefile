@@ -14,7 +14,7 @@ endif
 help:
 	@echo "make demo    train on noisy digits, fix the network, write demo-report.html"
 	@echo "make test    lint, types, doctests, tests"
-	@echo "make bench   speed and memory of the core (LARGE=1 for the large size)"
+	@echo "make bench   speed and memory of the core and of feature extraction (LARGE=1: size D too)"
 
 # Reinstalled when the metadata or the pins change; the code itself is installed in place.
 $(VENV)/installed: pyproject.toml constraints.txt
@@ -35,6 +35,7 @@ test: $(VENV)/installed
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/core.py $(if $(LARGE),--large)
+	$(BIN)/python benchmarks/features.py
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check --fix .

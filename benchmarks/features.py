@@ -73,12 +73,13 @@ def forward_pass(net: nn.Module, batches: list[tuple[Tensor, Tensor]]) -> None:
 def best_times(work: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
     """The shortest time of each candidate; candidates take turns."""
     best = dict.fromkeys(work, float("inf"))
-    for name in work:
-        work[name]()  # warm up
-    for _ in range(rounds):
-        for name, run in work.items():
+    names = list(work)
+    for r in range(rounds):
+        for i in range(len(names)):  # a different one goes first in each round
+            name = names[(r + i) % len(names)]
+            work[name]()  # memory that the candidate before it returned costs the next one time
             start = time.perf_counter()
-            run()
+            work[name]()
             best[name] = min(best[name], time.perf_counter() - start)
     return best
 
@@ -110,8 +111,8 @@ def store_memory(net: nn.Module, n: int) -> float:
 def main() -> None:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--batches", type=int, default=6)
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--batches", type=int, default=3)
     parser.add_argument("--output", type=Path, default=RESULTS)
     args = parser.parse_args()
     torch.manual_seed(0)

@@ -5,7 +5,7 @@ Three facts shape this file (measured in ``benchmarks/core.py``):
 - the covariance of n rows is a symmetric product (``syrk``): half the work of a matrix product;
 - distances under a covariance need its Cholesky factor and one triangular solve (``trsm``): half
   the work of multiplying with an inverse, and better conditioned;
-- both run at full speed on blocks of a thousand rows, so rows are gathered, centred and used
+- both run at full speed on blocks of five hundred rows, so rows are gathered, centred and used
   block by block in one small buffer. The copy never leaves the cache, ``X`` may be a memory map,
   and the extra memory does not grow with the number of rows.
 """
@@ -20,7 +20,7 @@ import numpy as np
 from rehead._typing import Array
 from rehead.gaussian.blas import potrf, syrk, trsm
 
-BLOCK = 1024
+BLOCK = 512
 """Rows a block: enough for full speed; on two threads, larger blocks are slower."""
 
 

@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from rehead import _validation as check
 from rehead._progress import progress_bar
 from rehead._typing import Array
-from rehead.store import Chunk, FeatureStore, StoreWriter
+from rehead.store import Chunk, FeatureStore, StoreError, StoreWriter
 from rehead.torch.batches import Batch, read_loader
 from rehead.torch.layers import auto_layers
 from rehead.torch.pooling import POOLS, Pool, pool_output
@@ -128,11 +128,24 @@ def _extract(
         writer = StoreWriter(store, names, fingerprint=network_fingerprint(net))
         advance(writer.n_rows)
         if not writer.complete:
-            remaining = islice(batches, writer.n_chunks, None)
-            for chunk in _chunks(net, remaining, taps, pool, advance):
+            _skip(batches, writer.n_rows)
+            for chunk in _chunks(net, batches, taps, pool, advance):
                 writer.append(chunk)
             writer.finish()
     return open_features(store)
+
+
+def _skip(batches: Iterator[Batch], n_rows: int) -> None:
+    """Pass over the samples that a store holds already, without running the network."""
+    done = 0
+    while done < n_rows:
+        batch = next(batches, None)
+        done += n_rows + 1 if batch is None else len(batch)
+        if done > n_rows:
+            raise StoreError(
+                f"The store holds {n_rows} samples, and the loader's batches do not end there. Use "
+                "the data and the batch size that the store was begun with, or another folder."
+            )
 
 
 class StoredFeatures(Features):
