@@ -20,7 +20,16 @@ from rehead.store import Chunk, FeatureStore, StoreError, StoreWriter
 from rehead.torch.batches import Batch, read_loader
 from rehead.torch.layers import auto_layers
 from rehead.torch.pooling import POOLS, Pool, pool_output
-from rehead.torch.taps import INPUT, Layers, Recorder, Tap, random_state_kept, resolve_taps, unwrap
+from rehead.torch.taps import (
+    INPUT,
+    Finish,
+    Layers,
+    Recorder,
+    Tap,
+    random_state_kept,
+    resolve_taps,
+    unwrap,
+)
 
 log = logging.getLogger("rehead")
 
@@ -207,24 +216,26 @@ def _chunks(
     advance: Callable[[int], None],
 ) -> Iterator[Chunk]:
     """Run the network; give the pooled features of one batch after the other."""
-    pools = pools_of(pool, taps)
-    with Recorder(net, taps) as recorder:
+    with Recorder(net, taps, pooling(net, taps, pools_of(pool, taps))) as recorder:
         for batch in batches:
-            raw, output = recorder(batch)
-            layers = {}
-            for tap in taps:
-                pooled = pool_output(
-                    _plain(raw[tap.name]),
-                    pools[tap.name],
-                    tap.name,
-                    tokens=recorder.tokens(tap),
-                    mask=batch.mask,
-                )
-                layers[tap.name] = _checked(pooled, tap.name, batch)
+            pooled, output = recorder(batch)
+            layers = {name: _checked(features, name, batch) for name, features in pooled.items()}
             assert batch.ids is not None
             logits = _plain(output).flatten(1).numpy(force=True)
             yield Chunk(layers, batch.labels, batch.ids, logits, batch.numbered)
             advance(len(batch))
+
+
+def pooling(net: nn.Module, taps: list[Tap], pools: Mapping[str, Pool]) -> Finish:
+    """A function that pools the output of a tap as soon as it is there."""
+    recorder = Recorder(net, taps)
+    tokens = {tap.name: recorder.tokens(tap) for tap in taps}
+
+    def finish(tap: Tap, output: Tensor, batch: Batch) -> Tensor:
+        name = tap.name
+        return pool_output(_plain(output), pools[name], name, tokens=tokens[name], mask=batch.mask)
+
+    return finish
 
 
 def pools_of(pool: Pool | Mapping[str, Pool], taps: list[Tap]) -> dict[str, Pool]:

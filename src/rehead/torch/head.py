@@ -16,10 +16,10 @@ from rehead._typing import Array
 from rehead.audit import LabelReport, score_labels
 from rehead.compare import SOFTMAX, Comparison, compare_ensemble, own_softmax
 from rehead.ensemble import LayerEnsemble
-from rehead.torch.features import Features, extract_features, network_fingerprint, pools_of
+from rehead.torch.features import Features, extract_features, network_fingerprint, pooling, pools_of
 from rehead.torch.module import RobustModule
 from rehead.torch.pooling import Pool
-from rehead.torch.taps import Layers, Recorder, resolve_taps, unwrap
+from rehead.torch.taps import Layers, resolve_taps, unwrap
 
 
 class RobustHead:
@@ -176,9 +176,8 @@ class RobustHead:
         self._check_fitted()
         inner = unwrap(self.net)
         taps = resolve_taps(inner, self._layers)
-        recorder = Recorder(inner, taps)
-        tokens = {tap.name: recorder.tokens(tap) for tap in taps}
-        module = RobustModule(inner, taps, pools_of(self.pool, taps), self.ensemble_, tokens)
+        finish = pooling(inner, taps, pools_of(self.pool, taps))
+        module = RobustModule(inner, taps, finish, self.ensemble_)
         return module.train(inner.training)
 
     def save(self, path: str | os.PathLike[str]) -> None:

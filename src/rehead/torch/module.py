@@ -9,8 +9,7 @@ from torch import Tensor, nn
 
 from rehead.ensemble import LayerEnsemble
 from rehead.torch.batches import Batch
-from rehead.torch.pooling import Pool, pool_output
-from rehead.torch.taps import Recorder, Tap
+from rehead.torch.taps import Finish, Recorder, Tap
 
 
 class RobustModule(nn.Module):
@@ -27,14 +26,13 @@ class RobustModule(nn.Module):
         self,
         backbone: nn.Module,
         taps: list[Tap],
-        pools: dict[str, Pool],
+        pooling: Finish,
         ensemble: LayerEnsemble,
-        input_pool: dict[str, bool | None],
     ) -> None:
         super().__init__()
         self.backbone = backbone
         self.classes = ensemble.classes_.tolist()
-        self._taps, self._pools, self._tokens = taps, pools, input_pool
+        self._taps = taps
         self._members = list(ensemble.layers_)
         self._given = list(ensemble.given or [])
         self.encoders = nn.ModuleDict(
@@ -54,23 +52,13 @@ class RobustModule(nn.Module):
         self.register_buffer(
             "log_weights", weights.clamp(min=torch.finfo(torch.float32).tiny).log()
         )
-        self._recorder = Recorder(backbone, taps)
+        self._recorder = Recorder(backbone, taps, pooling)
 
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         """Log probabilities of the classes."""
         batch = Batch(args, kwargs)
         with self._recorder.hooked():
-            raw, output = self._recorder.run(batch)
-        features = {
-            tap.name: pool_output(
-                raw[tap.name].float(),
-                self._pools[tap.name],
-                tap.name,
-                tokens=self._tokens[tap.name],
-                mask=batch.mask,
-            )
-            for tap in self._taps
-        }
+            features, output = self._recorder.run(batch)
         if "stack" in self._members and "stack" not in features:
             features["stack"] = torch.cat([features[tap.name] for tap in self._taps], dim=1)
         logs = [

@@ -76,19 +76,32 @@ def resolve_taps(net: nn.Module, layers: Layers) -> list[Tap]:
     return taps
 
 
+Finish = Callable[[Tap, Tensor, Batch], Tensor]
+"""What to make of a tap's output as soon as it is there."""
+
+
+def _as_it_is(tap: Tap, output: Tensor, batch: Batch) -> Tensor:
+    return output
+
+
 class Recorder:
     """Runs a network and collects what flows past its taps.
+
+    ``finish`` is applied to each output at once, while it is in the cache: a large map is pooled
+    and forgotten before the next layer runs.
 
     Use as a context manager: hooks are there only inside it, the network is in evaluation mode,
     and everything is as it was afterwards, also after an error.
     """
 
-    def __init__(self, net: nn.Module, taps: Sequence[Tap]) -> None:
+    def __init__(self, net: nn.Module, taps: Sequence[Tap], finish: Finish = _as_it_is) -> None:
         self.net = net
         self.taps = list(taps)
+        self._finish = finish
+        self._batch = Batch(())
         self.device, self.dtype = _device_and_dtype(net)
         self._modules = dict(net.named_modules())
-        self._seen: dict[str, Any] = {}
+        self._seen: dict[str, Tensor] = {}
         self._stack = ExitStack()
         self._hidden = any(isinstance(t.source, str) and t.source.startswith(HIDDEN) for t in taps)
 
@@ -108,7 +121,7 @@ class Recorder:
         self._seen.clear()
 
     def __call__(self, batch: Batch) -> tuple[dict[str, Tensor], Tensor]:
-        """Raw output of each tap, and of the network, for one batch on any device."""
+        """Output of each tap, finished, and of the network, for one batch on any device."""
         return self.run(_as_dtype(batch.to(self.device), self.dtype))
 
     @contextmanager
@@ -117,13 +130,14 @@ class Recorder:
         with ExitStack() as stack:
             for tap in self.taps:
                 if isinstance(tap.source, str) and not self._is_virtual(tap.source):
-                    stack.callback(self._hook(tap.source).remove)
+                    stack.callback(self._hook(tap, tap.source).remove)
             yield
 
     def run(self, batch: Batch) -> tuple[dict[str, Tensor], Tensor]:
         """Run a batch that is where the network is, and as it wants it."""
         extra = {"output_hidden_states": True, "return_dict": True} if self._hidden else {}
         self._seen.clear()
+        self._batch = batch
         output = self.net(*batch.args, **batch.kwargs, **extra)
         taken = {tap.name: self._take(tap, batch, output) for tap in self.taps}
         return taken, first_tensor(_logits(output), "output")
@@ -141,34 +155,37 @@ class Recorder:
     def _is_virtual(self, source: str) -> bool:
         return source.startswith(HIDDEN) or (source == INPUT and INPUT not in self._modules)
 
-    def _hook(self, source: str) -> Any:
+    def _hook(self, tap: Tap, source: str) -> Any:
         if source in self._modules:
 
             def after(module: nn.Module, inputs: Any, output: Any) -> None:
-                self._seen[source] = output
+                self._note(tap, output)
 
             return self._modules[source].register_forward_hook(after)
 
         def before(module: nn.Module, args: Any, kwargs: Any) -> None:
-            self._seen[source] = args if args else kwargs
+            self._note(tap, args if args else kwargs)
 
         module = self._modules[source.removesuffix(BEFORE)]
         return module.register_forward_pre_hook(before, with_kwargs=True)
 
+    def _note(self, tap: Tap, output: Any) -> None:
+        self._seen[tap.name] = self._finish(tap, first_tensor(output, tap.name), self._batch)
+
     def _take(self, tap: Tap, batch: Batch, output: Any) -> Tensor:
         source = tap.source
         if not isinstance(source, str):
-            return first_tensor(source(*batch.args, **batch.kwargs), tap.name)
-        if source.startswith(HIDDEN):
-            return _hidden_state(output, source)
-        if self._is_virtual(source):
-            return first_tensor((*batch.args, batch.kwargs), tap.name)
-        if source not in self._seen:
+            self._note(tap, source(*batch.args, **batch.kwargs))
+        elif source.startswith(HIDDEN):
+            self._note(tap, _hidden_state(output, source))
+        elif self._is_virtual(source):
+            self._note(tap, (*batch.args, batch.kwargs))
+        elif tap.name not in self._seen:
             raise ValueError(
                 f"Layer {source!r} took no part in the forward pass (a branch that was not "
                 "taken, or a container). Choose one that did; `rehead layers` lists them."
             )
-        return first_tensor(self._seen[source], tap.name)
+        return self._seen[tap.name]
 
 
 def _hidden_state(output: Any, source: str) -> Tensor:
