@@ -15,7 +15,7 @@ from rehead.torch import RobustHead
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--short", action="store_true")
-epochs = 25 if parser.parse_args().short else 60
+epochs = 25 if parser.parse_args().short else 150
 
 # Digits as 1 x 8 x 8 images, 40 % of the labels flipped to the next digit.
 digits = data.load("digits")
