@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -12,7 +13,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rehead import _validation as check
 from rehead.torch.batches import Batch
 from rehead.torch.pooling import features_last, first_tensor
 
@@ -69,7 +69,7 @@ def resolve_taps(net: nn.Module, layers: Layers) -> list[Tap]:
             source = source.removeprefix("module.").removeprefix("_orig_mod.")
             module = source.removesuffix(BEFORE)
             if not (source.startswith(HIDDEN) or source == INPUT or module in modules):
-                check.check_choice(source, known, "layer")
+                raise ValueError(_no_layer(source, known))
         elif not callable(source):
             raise ValueError(f"Layer {name!r} is {source!r}: neither a name nor a function.")
         taps.append(Tap(name, source))
@@ -82,6 +82,12 @@ Finish = Callable[[Tap, Tensor, Batch], Tensor]
 
 def _as_it_is(tap: Tap, output: Tensor, batch: Batch) -> Tensor:
     return output
+
+
+def _no_layer(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=5, cutoff=0.5)
+    hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
+    return f"The network has no layer {name!r}.{hint} net.named_modules() lists all names."
 
 
 class Recorder:
