@@ -94,8 +94,16 @@ writer.finish()
         kills += 1
     whole = tmp_path / "whole"
     subprocess.run([sys.executable, "-c", code, str(whole)], check=True, capture_output=True)
-    left = {name: data for name, data in content(broken).items() if not name.startswith(".")}
-    assert left == content(whole)
+    assert content(broken) == content(whole)  # nothing half-written is left behind either
+
+
+def test_what_a_killed_writer_left_behind_is_removed(tmp_path):
+    write(tmp_path / "whole", chunks())
+    (tmp_path / "s").mkdir()
+    for name in (".layer0-00002.npy.abc123", ".manifest.json.x1"):
+        (tmp_path / "s" / name).write_bytes(b"half")
+    write(tmp_path / "s", chunks())
+    assert content(tmp_path / "s") == content(tmp_path / "whole")
 
 
 def test_a_complete_store_is_left_alone(tmp_path):

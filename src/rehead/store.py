@@ -84,6 +84,9 @@ class StoreWriter:
         }
         if (self.path / MANIFEST).exists():
             self._resume()
+        # What a killed writer had not yet moved into place.
+        for left in [*self.path.glob(".*.npy.*"), *self.path.glob(f".{MANIFEST}.*")]:
+            left.unlink()
 
     @property
     def complete(self) -> bool:
