@@ -45,7 +45,7 @@ priors, random_state
         "nll" is the paper's rule. "corrected" maximises the likelihood of the *noisy* labels of
         all validation samples, ``sum_c T[c, y] P(c | x)``, with a transition matrix T estimated
         from them: a layer is not rewarded for reproducing the noise. "equal" needs no validation
-        data, and was the best choice once the training labels had been cleaned.
+        data.
     stack : bool, default=False
         Join all layers into one feature vector and estimate one Gaussian classifier on it, which
         knows how layers are correlated. It needs more samples a class than features in all.

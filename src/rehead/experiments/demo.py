@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from rehead.data import Splits, load
 from rehead.ensemble import LayerEnsemble
 from rehead.gaussian import support_size
 from rehead.noise import NoisyLabels
+
+if TYPE_CHECKING:
+    from rehead.torch.models import FCN
 
 NOISES = {"uniform": noise.uniform, "flip": noise.flip}
 
@@ -99,31 +102,22 @@ def run_demo(settings: DemoSettings, progress: Progress = lambda text, share: No
     return DemoResult(settings, kept_share, runs, showcases)
 
 
-def run_once(
-    settings: DemoSettings, kind: str, seed: int, progress: Progress
-) -> tuple[Run, Showcase]:
-    """Corrupt, train, extract, estimate, compare."""
+def _memorising_network(
+    settings: DemoSettings, X: Array, labels: Array, seed: int, progress: Progress
+) -> FCN:
+    """A small network, trained until it has memorised its labels."""
     import torch
 
-    from rehead.torch import extract_features
     from rehead.torch.models import FCN
     from rehead.torch.training import train
-
-    # Independent generators: a split drawn with the seed of the noise would be tied to it.
-    seeds = np.random.SeedSequence([seed, 1]).spawn(3)
-    for_split, for_train, for_validation = (np.random.default_rng(s) for s in seeds)
-    digits = load("digits", random_state=for_split)
-    corrupt = NOISES[kind]
-    noisy = corrupt(digits.train.y, settings.rate, random_state=for_train)
-    held_out = corrupt(digits.validation.y, settings.rate, random_state=for_validation).labels
 
     torch.set_num_threads(1)  # the network is so small that a second thread would slow it down
     torch.manual_seed(seed)
     net = FCN(64, 10, hidden=settings.hidden, gain=2**0.5)
     train(
         net,
-        digits.train.X,
-        noisy.labels,
+        X,
+        labels,
         epochs=settings.epochs,
         batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
@@ -133,6 +127,24 @@ def run_once(
             f"the network fits {fitted:4.0%} of the labels", 0.8 * epoch / settings.epochs
         ),
     )
+    return net
+
+
+def run_once(
+    settings: DemoSettings, kind: str, seed: int, progress: Progress
+) -> tuple[Run, Showcase]:
+    """Corrupt, train, extract, estimate, compare."""
+    from rehead.torch import extract_features
+
+    # Independent generators: a split drawn with the seed of the noise would be tied to it.
+    seeds = np.random.SeedSequence([seed, 1]).spawn(3)
+    for_split, for_train, for_validation = (np.random.default_rng(s) for s in seeds)
+    digits = load("digits", random_state=for_split)
+    corrupt = NOISES[kind]
+    noisy = corrupt(digits.train.y, settings.rate, random_state=for_train)
+    held_out = corrupt(digits.validation.y, settings.rate, random_state=for_validation).labels
+
+    net = _memorising_network(settings, digits.train.X, noisy.labels, seed, progress)
     progress("robust inference", 0.9)
     train_features, validation_features, test_features = (
         extract_features(net, split.X, net.feature_layers, progress=False)
