@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
+
+
+class Advance(Protocol):
+    """Advances a bar, and may change what it says."""
+
+    def __call__(self, n: int, text: str | None = None) -> None: ...
 
 
 @contextmanager
-def progress_bar(
-    text: str, total: int | None, *, show: bool | None = None
-) -> Iterator[Callable[[int], None]]:
+def progress_bar(text: str, total: int | None, *, show: bool | None = None) -> Iterator[Advance]:
     """Yield a function that advances the bar. ``show=None``: only in a terminal."""
     if not (sys.stderr.isatty() if show is None else show):
-        yield lambda n: None
+        yield lambda n, text=None: None
         return
     from rich.console import Console
     from rich.progress import (
@@ -36,9 +41,9 @@ def progress_bar(
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task(text, total=total, rate="")
 
-        def advance(n: int) -> None:
-            progress.advance(task, n)
+        def advance(n: int, text: str | None = None) -> None:
             speed = progress.tasks[0].speed
-            progress.update(task, rate=f"{speed:,.0f}/s" if speed else "")
+            rate = f"{speed:,.0f}/s" if speed else ""
+            progress.update(task, advance=n, rate=rate, description=text)
 
         yield advance

@@ -1,5 +1,19 @@
 """Data sets by name, split into train, validation and test, with ids and class names."""
 
-from rehead.data.digits import Split, Splits, load
+from rehead.data.download import DownloadError
+from rehead.data.files import DataFileError
+from rehead.data.loading import DATASETS, load
+from rehead.data.record import DataSet
+from rehead.data.splits import Split, Splits
+from rehead.data.tinyimagenet32 import outside_images
 
-__all__ = ["Split", "Splits", "load"]
+__all__ = [
+    "DATASETS",
+    "DataFileError",
+    "DataSet",
+    "DownloadError",
+    "Split",
+    "Splits",
+    "load",
+    "outside_images",
+]

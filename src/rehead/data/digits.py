@@ -2,50 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from rehead import _validation as check
-from rehead._typing import Array
+from rehead.data.record import DataSet, Request
+from rehead.data.splits import Split, Splits, held_out_count
+
+N_TEST = 300
 
 
-class Split(NamedTuple):
-    """Inputs, clean labels, and an id for each sample that stays the same in every split."""
-
-    X: Array
-    y: Array
-    ids: Array
-
-
-class Splits(NamedTuple):
-    """A data set."""
-
-    train: Split
-    validation: Split
-    test: Split
-    class_names: list[str]
-
-
-def load(name: str = "digits", *, random_state: Any = 0) -> Splits:
-    """Load a data set by name.
-
-    ``digits``: 1,347 training, 150 validation and 300 test images, drawn at random; pixels as
-    float32 in [0, 1].
-
-    Examples
-    --------
-    >>> from rehead import data
-    >>> digits = data.load("digits")
-    >>> digits.train.X.shape, digits.validation.X.shape, digits.test.X.shape
-    ((1347, 64), (150, 64), (300, 64))
-    """
-    check.check_choice(name, ("digits",), "name")
+def read(request: Request) -> Splits:
+    """All parts are drawn at random; there is no published division. Pixels are in [0, 1]."""
     from sklearn.datasets import load_digits
 
     pixels, labels = load_digits(return_X_y=True)
     X = (pixels / 16.0).astype(np.float32)
     y = labels.astype(np.int64)
-    ids = check.generator_from(random_state).permutation(len(X))
-    test, validation, train = (Split(X[i], y[i], i) for i in np.split(ids, [300, 450]))
+    ids = check.generator_from(request.random_state).permutation(len(X))
+    asked = 150 if request.validation is None else request.validation
+    n = held_out_count(asked, len(X) - N_TEST)
+    test, validation, train = (Split(X[i], y[i], i) for i in np.split(ids, [N_TEST, N_TEST + n]))
     return Splits(train, validation, test, [str(c) for c in range(10)])
+
+
+DIGITS = DataSet("digits", "1,797 handwritten digits, 8 x 8 pixels; no download", read)

@@ -20,7 +20,7 @@ from rehead.noise import NoisyLabels
 if TYPE_CHECKING:
     from rehead.torch.models import FCN
 
-NOISES = {"uniform": noise.uniform, "flip": noise.flip}
+NOISES: dict[str, Callable[..., NoisyLabels]] = {"uniform": noise.uniform, "flip": noise.flip}
 
 Progress = Callable[[str, float], None]
 """Called with what is being done and which share of the demo is finished."""
@@ -109,22 +109,29 @@ def _memorising_network(
     import torch
 
     from rehead.torch.models import FCN
-    from rehead.torch.training import train
+    from rehead.torch.training import Recipe, train
 
     torch.set_num_threads(1)  # the network is so small that a second thread would slow it down
     torch.manual_seed(seed)
     net = FCN(64, 10, hidden=settings.hidden, gain=2**0.5)
+    recipe = Recipe(
+        epochs=settings.epochs,
+        batch_size=settings.batch_size,
+        optimizer="adam",
+        learning_rate=settings.learning_rate,
+        schedule="cosine",
+        stop_when_fitted=0.995,
+    )
     train(
         net,
         X,
         labels,
-        epochs=settings.epochs,
-        batch_size=settings.batch_size,
-        learning_rate=settings.learning_rate,
+        recipe=recipe,
         seed=seed,
-        stop_when_fitted=0.995,
-        on_epoch=lambda epoch, fitted: progress(
-            f"the network fits {fitted:4.0%} of the labels", 0.8 * epoch / settings.epochs
+        progress=False,
+        on_epoch=lambda entry: progress(
+            f"the network fits {entry['fitted']:4.0%} of the labels",
+            0.8 * entry["epoch"] / settings.epochs,
         ),
     )
     return net

@@ -1,41 +1,53 @@
-"""Uniform and flip noise (section 4.1 of the paper)."""
+"""Noise that looks at the labels only: uniform, flip, any transition matrix (section 4.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Literal
 
 import numpy as np
 
 from rehead import _validation as check
 from rehead._typing import Array
+from rehead.noise.labels import Labels, NoisyLabels, check_rate, floor_of, read_labels
+
+Count = Literal["per-class", "overall", "bernoulli"]
+COUNTS = ("per-class", "overall", "bernoulli")
 
 
-@dataclass(frozen=True, eq=False)
-class NoisyLabels:
-    """Noisy labels and what was done to them.
+def uniform(
+    y: Any,
+    rate: float,
+    *,
+    count: Count = "per-class",
+    include_true: bool = False,
+    classes: Any = None,
+    random_state: Any = None,
+) -> NoisyLabels:
+    """Replace a share of the labels by labels drawn from all other classes alike.
 
-    Attributes
+    Parameters
     ----------
-    labels : array of shape (n_samples,)
-    changed : boolean array of shape (n_samples,)
+    y : array-like of shape (n_samples,)
+        True labels: a numpy array, a list, a pandas Series or Categorical, a torch tensor. Not
+        modified.
     rate : float
-        The realised share of changed labels.
-    transition : array of shape (n_classes, n_classes)
-        Realised probability of each noisy label (column) for each true one (row).
-    classes : array of shape (n_classes,)
-    """
+        Share of the labels that are redrawn.
+    count : "per-class", "overall" or "bernoulli"
+        ``floor(rate * N_c)`` labels of each class, ``floor(rate * N)`` of the whole set, or each
+        label with probability `rate`.
+    include_true : bool
+        Draw from *all* classes: a redrawn label may be the true one, and the expected share of
+        changed labels is only ``rate * (C - 1) / C``.
+    classes : array-like, optional
+        All classes, in order, if some of them may not occur in `y`.
+    random_state : None, int, Generator or RandomState
 
-    labels: Array
-    changed: Array
-    rate: float
-    transition: Array
-    classes: Array
-
-
-def uniform(y: Any, rate: float, *, random_state: Any = None) -> NoisyLabels:
-    """Give ``floor(rate * N_c)`` samples of each class a label drawn from all *other* classes.
+    Returns
+    -------
+    NoisyLabels
 
     Examples
     --------
@@ -46,58 +58,205 @@ def uniform(y: Any, rate: float, *, random_state: Any = None) -> NoisyLabels:
     >>> int(noisy.changed[:4].sum())
     2
     """
+    check_rate(rate)
+    check.check_choice(count, COUNTS, "count")
+    labels = read_labels(y, classes)
+    C = len(labels.classes)
+    rng = check.generator_from(random_state)
+    noisy = labels.codes.copy()
+    for rows in _chosen(labels.rows_of_classes(), rate, count, rng):
+        if include_true:
+            noisy[rows] = rng.integers(C, size=len(rows))
+        else:
+            noisy[rows] = (noisy[rows] + rng.integers(1, C, size=len(rows))) % C
+    return labels.noisy(noisy)
 
-    def others(c: int, n: int, n_classes: int, rng: np.random.Generator) -> Array:
-        return (c + rng.integers(1, n_classes, size=n)) % n_classes
 
-    return _corrupt(y, rate, random_state, others)
+def flip(
+    y: Any,
+    rate: float,
+    *,
+    to: Mapping[Any, Any] | Literal["random"] | None = None,
+    count: Count = "per-class",
+    classes: Any = None,
+    random_state: Any = None,
+) -> NoisyLabels:
+    """Replace a share of the labels of each class by one other class.
 
+    With ``count="bernoulli"`` this is the pair flip of the co-teaching paper.
 
-def flip(y: Any, rate: float, *, random_state: Any = None) -> NoisyLabels:
-    """Give ``floor(rate * N_c)`` samples of each class the label of the next class.
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        True labels, as in :func:`uniform`.
+    rate : float
+        Share of the labels that change, among the classes that have another one to go to.
+    to : mapping of class to class, "random" or None
+        Where each class goes. None: to the next in order, and the last to the first. A mapping:
+        classes that are not in it stay clean. "random": to one other class each, drawn before
+        anything else, so that equal seeds and classes give equal targets, whatever the labels.
+    count : "per-class", "overall" or "bernoulli"
+        As in :func:`uniform`.
+    classes : array-like, optional
+        All classes, in order, if some of them may not occur in `y`. Default: those in `y`, sorted.
+    random_state : None, int, Generator or RandomState
 
-    The last class becomes the first. Classes are in sorted order.
+    Returns
+    -------
+    NoisyLabels
 
     Examples
     --------
     >>> from rehead import noise
     >>> noise.flip(["a", "b", "c"], rate=1.0).labels.tolist()
     ['b', 'c', 'a']
+    >>> noise.flip(["cat", "dog", "car"], rate=1.0, to={"cat": "dog"}).labels.tolist()
+    ['dog', 'dog', 'car']
     """
-
-    def following(c: int, n: int, n_classes: int, rng: np.random.Generator) -> Array:
-        return np.full(n, (c + 1) % n_classes)
-
-    return _corrupt(y, rate, random_state, following)
-
-
-def _corrupt(
-    y: Any,
-    rate: float,
-    random_state: Any,
-    new_codes: Callable[[int, int, int, np.random.Generator], Array],
-) -> NoisyLabels:
-    """Change an exact share of each class."""
-    if not 0.0 <= rate <= 1.0:
-        raise ValueError(f"rate must be in [0, 1], got {rate!r}. For 40 % pass 0.4.")
-    y = check.check_labels(y, len(y))
-    classes, codes = check.encode_labels(y)
-    C = len(classes)
+    check_rate(rate)
+    check.check_choice(count, COUNTS, "count")
+    labels = read_labels(y, classes)
     rng = check.generator_from(random_state)
-    noisy = codes.copy()
-    for c in range(C):
-        rows = np.flatnonzero(codes == c)
-        # The small number keeps 0.3 * 10 from becoming 2.
-        n = int(rate * len(rows) + 1e-9)
-        chosen = rng.choice(rows, size=n, replace=False)
-        noisy[chosen] = new_codes(c, n, C, rng)
-    changed = noisy != codes
-    joint = np.zeros((C, C))
-    np.add.at(joint, (codes, noisy), 1.0)
-    return NoisyLabels(
-        labels=classes[noisy],
-        changed=changed,
-        rate=float(changed.mean()),
-        transition=joint / joint.sum(axis=1, keepdims=True),
-        classes=classes,
-    )
+    target = _flip_targets(labels.classes, to, rng)
+    groups = [rows for c, rows in enumerate(labels.rows_of_classes()) if target[c] != c]
+    noisy = labels.codes.copy()
+    for rows in _chosen(groups, rate, count, rng):
+        noisy[rows] = target[noisy[rows]]
+    return labels.noisy(noisy)
+
+
+def transition(
+    y: Any,
+    T: Any,
+    *,
+    count: Literal["bernoulli", "per-class"] = "bernoulli",
+    classes: Any = None,
+    random_state: Any = None,
+) -> NoisyLabels:
+    """Draw each label from the row of its true class in a matrix.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        True labels, as in :func:`uniform`.
+    T : array-like of shape (n_classes, n_classes)
+        Probability of each noisy label (column) for each true one (row); rows sum to 1. Rows and
+        columns are in the order of the classes.
+    count : "bernoulli" or "per-class"
+        Draw each label by itself, or give each class the nearest whole numbers to
+        ``N_c * T[c]``, by largest remainders, to randomly chosen samples.
+    classes : array-like, optional
+        All classes, in order, if some of them may not occur in `y`. Default: those in `y`, sorted.
+    random_state : None, int, Generator or RandomState
+
+    Returns
+    -------
+    NoisyLabels
+
+    Examples
+    --------
+    >>> from rehead import noise
+    >>> T = [[0.75, 0.25], [0.0, 1.0]]
+    >>> noisy = noise.transition([0, 0, 0, 0, 1, 1], T, count="per-class", random_state=0)
+    >>> noisy.transition.tolist()
+    [[0.75, 0.25], [0.0, 1.0]]
+    """
+    check.check_choice(count, ("bernoulli", "per-class"), "count")
+    labels = read_labels(y, classes)
+    T = _check_transition(T, labels)
+    C = len(T)
+    rng = check.generator_from(random_state)
+    noisy = labels.codes.copy()
+    for c, rows in enumerate(labels.rows_of_classes()):
+        if count == "bernoulli":
+            noisy[rows] = rng.choice(C, size=len(rows), p=T[c])
+        else:
+            noisy[rng.permutation(rows)] = np.repeat(np.arange(C), _apportion(len(rows), T[c]))
+    return labels.noisy(noisy)
+
+
+NOISES: Mapping[str, Callable[..., NoisyLabels]] = MappingProxyType(
+    {
+        "uniform": uniform,
+        "flip": flip,
+        "symmetric": partial(uniform, count="bernoulli"),
+        "pair-flip": partial(flip, count="bernoulli"),
+        "uniform-mix": partial(uniform, count="bernoulli", include_true=True),
+        "random-flip": partial(flip, count="bernoulli", to="random"),
+    }
+)
+"""Noise by name, each called as ``(y, rate, *, classes=None, random_state=None)``. The last four
+are the variants of the co-teaching (symmetric, pair-flip) and GLC papers' code."""
+
+
+def _chosen(
+    groups: list[Array], rate: float, count: str, rng: np.random.Generator
+) -> Iterator[Array]:
+    """Rows to corrupt, some at a time.
+
+    One class after the other, so that a caller draws the labels of a class before the rows of the
+    next are chosen: results for a seed rely on this order.
+    """
+    if count != "per-class":
+        # In the order of the samples, so that the result does not depend on that of the classes.
+        groups = [np.sort(np.concatenate([*groups, np.empty(0, np.int64)]))]
+    for rows in groups:
+        if count == "bernoulli":
+            yield rows[rng.random(len(rows)) < rate]
+        else:
+            yield rng.choice(rows, size=floor_of(rate, len(rows)), replace=False)
+
+
+def _flip_targets(classes: Array, to: Any, rng: np.random.Generator) -> Array:
+    """Code that each class goes to; its own if it stays clean."""
+    C = len(classes)
+    target: Array = np.arange(C)
+    if to is None:
+        target = (target + 1) % C
+    elif isinstance(to, Mapping):
+        code_of = {label: code for code, label in enumerate(classes.tolist())}
+        for pair in to.items():
+            strange = [label for label in pair if label not in code_of]
+            if strange:
+                raise ValueError(
+                    f"to has {strange[0]!r}, which is not among the classes {classes.tolist()}. "
+                    "If it does not occur in y, name all classes with classes=[...]."
+                )
+            if pair[0] == pair[1]:
+                raise ValueError(
+                    f"to sends {pair[0]!r} to itself. Leave a class out of it to keep it clean."
+                )
+            target[code_of[pair[0]]] = code_of[pair[1]]
+    elif isinstance(to, str) and to == "random":
+        target = (target + rng.integers(1, C, size=C)) % C
+    else:
+        raise ValueError(f"to must be a dict of class to class, 'random' or None, got {to!r}.")
+    return target
+
+
+def _check_transition(T: Any, labels: Labels) -> Array:
+    """A row-stochastic matrix for the classes, with rows that sum to 1 to the last digit."""
+    matrix: Array = np.asarray(T, np.float64)
+    C = len(labels.classes)
+    if matrix.shape != (C, C):
+        raise ValueError(
+            f"T must have shape ({C}, {C}), for the classes {labels.classes.tolist()}, got "
+            f"{matrix.shape}. If a class does not occur in y, name all with classes=[...]."
+        )
+    for c, row in enumerate(matrix):
+        where = f"row {c} of T (class {labels.classes.tolist()[c]!r})"
+        if not (row >= 0).all():
+            raise ValueError(f"T must not be negative or NaN: {where} is {row.tolist()}.")
+        # Loose enough for matrices in single precision or printed with six digits.
+        if not abs(row.sum() - 1.0) <= 1e-5:
+            raise ValueError(f"Rows of T must sum to 1: {where} sums to {row.sum():g}.")
+    stochastic: Array = matrix / matrix.sum(axis=1, keepdims=True)
+    return stochastic
+
+
+def _apportion(n: int, p: Array) -> Array:
+    """Whole numbers that sum to n, as near to n * p as possible (largest remainders)."""
+    counts: Array = np.array([floor_of(share, n) for share in p])
+    largest = np.argsort(counts - n * p, kind="stable")
+    counts[largest[: n - counts.sum()]] += 1
+    return counts

@@ -1,5 +1,43 @@
-"""Networks of the paper's experiments."""
+"""Networks of the paper's experiments.
 
-from rehead.torch.models.fcn import FCN
+Each lists where features are taken: ``feature_layers`` (the paper's taps, from the input to the
+output), ``block_layers`` (all blocks) and ``layer_numbers`` (the paper's numbers of these).
 
-__all__ = ["FCN"]
+Examples
+--------
+>>> import torch
+>>> from rehead.torch.models import MODELS
+>>> net = MODELS["resnet-small"](num_classes=10).eval()
+>>> net(torch.zeros(2, 3, 32, 32, dtype=torch.uint8)).shape
+torch.Size([2, 10])
+>>> net.feature_layers
+('stage2.block2', 'stage3.block1', 'stage3.block2')
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from torch import nn
+
+from rehead.torch.models.cnn9 import CNN9
+from rehead.torch.models.densenet import DenseNet
+from rehead.torch.models.fcn import FCN, fcn
+from rehead.torch.models.input import Normalise
+from rehead.torch.models.resnet import ResNet
+from rehead.torch.models.vgg import VGG
+
+MODELS: dict[str, Callable[..., nn.Module]] = {
+    "resnet34": partial(ResNet, blocks=(3, 4, 6, 3), width=64),
+    # The authors' released model does not widen its last stage.
+    "resnet34-released": partial(ResNet, blocks=(3, 4, 6, 3), width=64, multiples=(1, 2, 4, 4)),
+    "resnet44": partial(ResNet, blocks=(7, 7, 7), width=16, preactivation=True),
+    "resnet44-wide": partial(ResNet, blocks=(7, 7, 7), width=64),
+    "resnet-small": partial(ResNet, blocks=(2, 2, 2), width=16),
+    "densenet100": DenseNet,
+    "vgg13": VGG,
+    "cnn9": CNN9,
+    "fcn": fcn,
+}
+"""Networks by name: ``MODELS[name](num_classes, ...)``. Every option can be given anew."""
+
+__all__ = ["CNN9", "FCN", "MODELS", "VGG", "DenseNet", "Normalise", "ResNet"]

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from rehead.torch.models._options import check_whole
+
 
 class FCN(nn.Module):
     """Hidden layers with ReLU, then a linear classifier.
@@ -18,6 +20,10 @@ class FCN(nn.Module):
     ----------
     feature_layers : tuple of str
         Names of the hidden layers after their ReLU.
+    block_layers : tuple of str
+        The same.
+    layer_numbers : dict of str to int
+        Their numbers, 1 to the number of hidden layers.
 
     Examples
     --------
@@ -38,6 +44,8 @@ class FCN(nn.Module):
         super().__init__()
         widths = [in_features, *hidden]
         self.feature_layers = tuple(f"hidden{i + 1}" for i in range(len(hidden)))
+        self.block_layers = self.feature_layers
+        self.layer_numbers = {name: i + 1 for i, name in enumerate(self.feature_layers)}
         for name, a, b in zip(self.feature_layers, widths[:-1], widths[1:], strict=True):
             self.add_module(name, nn.Sequential(nn.Linear(a, b), nn.ReLU()))
         self.classifier = nn.Linear(widths[-1], num_classes)
@@ -52,3 +60,27 @@ class FCN(nn.Module):
             x = self.get_submodule(name)(x)
         logits: Tensor = self.classifier(torch.flatten(x, 1))
         return logits
+
+
+def fcn(
+    num_classes: int,
+    *,
+    in_features: int | None = None,
+    hidden: Sequence[int] = (256, 256),
+    gain: float = 1.0,
+) -> FCN:
+    """:class:`FCN` with the classes first, as the other networks take them.
+
+    Examples
+    --------
+    >>> from rehead.torch.models import MODELS
+    >>> MODELS["fcn"](10, in_features=64, hidden=(32,)).feature_layers
+    ('hidden1',)
+    """
+    if in_features is None:
+        raise ValueError(
+            f"fcn needs the number of inputs. Pass in_features, such as "
+            f'MODELS["fcn"]({num_classes!r}, in_features=64).'
+        )
+    check_whole(in_features, "in_features")
+    return FCN(in_features, check_whole(num_classes, "num_classes"), hidden=hidden, gain=gain)

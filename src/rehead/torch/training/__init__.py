@@ -1,5 +1,18 @@
-"""Training networks on noisy labels."""
+"""Training on noisy labels: one loop, eleven methods, recipes for each table of the paper."""
 
-from rehead.torch.training.loop import train
+from rehead.torch.training.inputs import draw_trusted
+from rehead.torch.training.loop import Trained, train
+from rehead.torch.training.method import Method
+from rehead.torch.training.methods import METHODS
+from rehead.torch.training.recipes import RECIPES, Recipe, find_recipe
 
-__all__ = ["train"]
+__all__ = [
+    "METHODS",
+    "RECIPES",
+    "Method",
+    "Recipe",
+    "Trained",
+    "draw_trusted",
+    "find_recipe",
+    "train",
+]

@@ -1,0 +1,80 @@
+"""Arrays of numpy, pandas and torch: read as numpy, given back as what they were.
+
+The library is recognised by its name, so that neither pandas nor torch is imported for others.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from rehead._typing import Array
+
+
+def library(values: Any) -> str:
+    """Give "torch" or "pandas" for their containers and subclasses, "" for everything else."""
+    roots = {base.__module__.partition(".")[0] for base in type(values).__mro__}
+    return next((name for name in ("torch", "pandas") if name in roots), "")
+
+
+def as_numpy(values: Any) -> Array:
+    """Values as a numpy array, without a copy where that is possible."""
+    if library(values) == "torch":
+        values = values.detach().cpu().numpy()
+    elif library(values) == "pandas":
+        # Not np.asarray, which makes objects of nullable integers.
+        values = values.to_numpy()
+    elif isinstance(values, (list, tuple)):
+        strings = sum(isinstance(v, str) for v in values)
+        # numpy would turn ["a", nan] into two strings, and the missing label would be a class.
+        values = np.asarray(values, dtype=object if 0 < strings < len(values) else None)
+    result: Array = np.asarray(values)
+    return result
+
+
+def labels_like(values: Array, given: Any) -> Any:
+    """Labels in the container, with the dtype, index, name and device, of the given ones."""
+    kind = library(given)
+    if kind == "torch":
+        import torch
+
+        return torch.as_tensor(values, dtype=given.dtype, device=given.device)
+    if kind == "pandas" and hasattr(given, "dtype"):
+        pd = import_module("pandas")
+        if isinstance(given, pd.Series):
+            return pd.Series(values, index=given.index, name=given.name, dtype=given.dtype)
+        if isinstance(given, pd.Index):
+            return pd.Index(values, name=given.name, dtype=given.dtype)
+        return pd.array(values, dtype=given.dtype)
+    of_objects = getattr(given, "dtype", np.dtype(float)) == np.dtype(object)
+    return values.astype(object) if of_objects else values
+
+
+def inputs_like(values: Array, given: Any) -> Any:
+    """Inputs in the container, with the index, columns and device, of the given ones."""
+    if library(given) == "torch":
+        import torch
+
+        return torch.as_tensor(values, device=given.device)
+    if library(given) == "pandas":
+        pd = import_module("pandas")
+        return pd.DataFrame(values, index=given.index, columns=given.columns)
+    return values
+
+
+def n_rows(X: Any) -> int:
+    """Give the number of rows, of sparse matrices too."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def take(X: Any, rows: Array) -> Any:
+    """Some rows of X, in its own container."""
+    if library(X) == "pandas":
+        return X.iloc[rows]
+    if library(X) == "torch":
+        import torch
+
+        return X[torch.as_tensor(rows, device=X.device)]
+    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]

@@ -1,0 +1,130 @@
+"""Checkpoints of a run: networks, optimisers, what the method remembers, and the history.
+
+One safetensors file, written whole or not at all and checked by a checksum. All randomness of an
+epoch comes from the seed and the epoch's number, so that nothing else has to be kept: a run that
+was killed goes on from the last whole epoch and ends with the same weights.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import save
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from rehead.persist import read_model, write_atomically, write_model
+from rehead.torch.training.method import Memory
+
+FILE = "checkpoint.safetensors"
+LOG = "log.jsonl"
+KIND = "training checkpoint"
+
+History = list[dict[str, Any]]
+
+
+class DiskError(OSError):
+    """A checkpoint could not be written."""
+
+
+def write_checkpoint(
+    folder: Path,
+    identity: Mapping[str, Any],
+    nets: list[nn.Module],
+    optimizers: list[Optimizer],
+    memory: Memory,
+    history: History,
+) -> None:
+    """Write the state after an epoch."""
+    tensors = {f"memory/{name}": value for name, value in memory.items()}
+    for i, (net, optimizer) in enumerate(zip(nets, optimizers, strict=True)):
+        tensors |= {f"net{i}/{name}": value for name, value in net.state_dict().items()}
+        for p, state in optimizer.state_dict()["state"].items():
+            tensors |= {
+                f"optimizer{i}/{p}/{name}": torch.as_tensor(value)
+                for name, value in state.items()
+                if value is not None
+            }
+    arrays = {name: value.detach().cpu().numpy() for name, value in tensors.items()}
+    try:
+        write_model(folder / FILE, KIND, arrays, {"identity": identity, "history": history})
+    except OSError as error:
+        raise DiskError(
+            f"Cannot write the checkpoint of epoch {len(history)} to {folder}: {error}. The one "
+            "before it is untouched. Make room and start again with the same arguments: training "
+            "goes on from there."
+        ) from error
+
+
+def read_checkpoint(
+    folder: Path,
+    identity: Mapping[str, Any],
+    nets: list[nn.Module],
+    optimizers: list[Optimizer],
+) -> tuple[Memory, History]:
+    """Put networks and optimisers in the state of the checkpoint; the rest is returned."""
+    arrays, settings = read_model(folder / FILE, KIND)
+    check_same_run(settings["identity"], identity, folder)
+    tensors = {name: torch.from_numpy(np.array(a)) for name, a in arrays.items()}
+    for i, (net, optimizer) in enumerate(zip(nets, optimizers, strict=True)):
+        net.load_state_dict(_under(f"net{i}/", tensors))
+        state: dict[int, dict[str, Tensor]] = {}
+        parameters = optimizer.param_groups[0]["params"]
+        for name, value in _under(f"optimizer{i}/", tensors).items():
+            number, _, key = name.partition("/")
+            like = parameters[int(number)]
+            if value.shape == like.shape:  # in the same order in memory, as fused steps need it
+                value = torch.empty_like(like).copy_(value)
+            state.setdefault(int(number), {})[key] = value
+        optimizer.load_state_dict(
+            {"state": state, "param_groups": optimizer.state_dict()["param_groups"]}
+        )
+    return _under("memory/", tensors), settings["history"]
+
+
+def check_same_run(found: Mapping[str, Any], wanted: Mapping[str, Any], folder: Path) -> None:
+    """Raise if a folder holds another run, and say how it differs."""
+    wanted = json.loads(json.dumps(wanted))
+    differing = [key for key in wanted if found.get(key) != wanted[key]]
+    if differing:
+        key = differing[0]
+        raise ValueError(
+            f"{folder} holds a checkpoint of another run: its {', '.join(differing)} differ"
+            f"{'s' if len(differing) == 1 else ''} ({key}: {found.get(key)} there, {wanted[key]} "
+            "now). Choose another folder, or delete this one to start anew."
+        )
+
+
+def write_log(folder: Path, history: History) -> None:
+    """Write the log anew, so that it has no epochs that the checkpoint does not know."""
+    lines = "".join(json.dumps(entry) + "\n" for entry in history)
+    write_atomically(folder / LOG, lines.encode())
+
+
+def append_log(folder: Path, entry: Mapping[str, Any]) -> None:
+    """Add one line."""
+    with (folder / LOG).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(entry) + "\n")
+
+
+def write_weights(folder: Path, nets: list[nn.Module]) -> None:
+    """Write the final weights of each network, ready for ``load_state_dict``."""
+    for i, net in enumerate(nets):
+        state = {
+            name: value.detach().cpu().contiguous() for name, value in net.state_dict().items()
+        }
+        name = "net.safetensors" if i == 0 else f"net{i + 1}.safetensors"
+        write_atomically(folder / name, save(state))
+
+
+def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {
+        name.removeprefix(prefix): value
+        for name, value in tensors.items()
+        if name.startswith(prefix)
+    }

@@ -1,0 +1,211 @@
+"""What users pass to ``train``, checked and brought to one form."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from rehead import _validation as check
+from rehead._typing import Array
+from rehead.torch.training.method import Method
+from rehead.torch.training.recipes import Recipe, find_recipe
+from rehead.torch.training.task import MakeNet, Task, predict_logits
+
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+ON_DEVICE = 2**31
+"""Inputs of up to so many bytes are moved to a GPU once, larger ones batch by batch."""
+
+
+class GivenNet:
+    """A network that was given, where a function that makes new ones is asked for."""
+
+    def __init__(self, net: nn.Module) -> None:
+        self.net = net
+
+    def __call__(self) -> nn.Module:
+        return self.net
+
+
+def as_task(
+    make_net: MakeNet | nn.Module,
+    X: Any,
+    y: Any,
+    *,
+    recipe: str | Recipe,
+    trusted: Any,
+    validation: tuple[Any, Any] | None,
+    keep: str,
+    seed: int,
+    device: str | torch.device | None,
+    precision: str,
+    folder: str | Path | None,
+    progress: bool | None,
+    on_epoch: Callable[[dict[str, Any]], None] | None,
+) -> Task:
+    """Check everything that does not depend on the method."""
+    check.check_choice(precision, PRECISIONS, "precision")
+    check.check_choice(keep, ("last", "best"), "keep")
+    if keep == "best" and validation is None:
+        raise ValueError("keep='best' needs validation=(X, y) to tell which weights are best.")
+    target = torch.device(device if device is not None else default_device())
+    make = GivenNet(make_net) if isinstance(make_net, nn.Module) else make_net
+    inputs, labels = as_inputs(X), as_codes(y)
+    _check_lengths(inputs, labels)
+    mask = check.check_mask(trusted, len(labels), "trusted")
+    known = torch.zeros(len(labels), dtype=torch.bool) if mask is None else torch.from_numpy(mask)
+    held_out = None
+    if validation is not None:
+        held_out = as_inputs(validation[0]), as_codes(validation[1])
+        _check_lengths(*held_out)
+    n_classes = _outputs(make, inputs, target)
+    for codes in (labels, *([] if held_out is None else [held_out[1]])):
+        _check_codes(codes, n_classes)
+    if inputs.nbytes < ON_DEVICE:
+        inputs = inputs.to(target)
+    return Task(
+        make_net=make,
+        X=inputs,
+        y=labels.to(target),
+        trusted=known.to(target),
+        n_classes=n_classes,
+        recipe=find_recipe(recipe) if isinstance(recipe, str) else recipe,
+        seed=int(seed),
+        device=target,
+        precision=PRECISIONS[precision],
+        held_out=held_out,
+        folder=None if folder is None else Path(folder),
+        progress=progress,
+        keep=keep,
+        on_epoch=on_epoch,
+    )
+
+
+def check_task(task: Task, method: Method) -> None:
+    """Check what depends on the method."""
+    recipe, n = task.recipe, len(task.y)
+    if n < recipe.batch_size:
+        raise ValueError(
+            f"There are {n} samples, fewer than one batch of {recipe.batch_size}. Give a recipe "
+            f"with a smaller batch: dataclasses.replace(recipe, batch_size={max(1, n // 4)})."
+        )
+    if recipe.augment and (task.X.ndim != 4):
+        raise ValueError(
+            f"The recipe augments images ({', '.join(recipe.augment)}), but inputs have shape "
+            f"{tuple(task.X.shape[1:])}. Use a recipe with augment=()."
+        )
+    if isinstance(task.make_net, GivenNet) and (method.networks > 1 or method.prepare is not None):
+        raise ValueError(
+            f"Method {method.name!r} trains more than one network. Pass a function that makes a "
+            "new one: train(lambda: Net(...), ...)."
+        )
+    if method.needs_trusted and not bool(task.trusted.any()):
+        raise ValueError(
+            f"Method {method.name!r} needs some samples whose labels are known to be right: pass "
+            "trusted=mask, with draw_trusted(y, 0.01) for example, and their true labels in y."
+        )
+
+
+def draw_trusted(y: Any, share: float, *, random_state: Any = None) -> Array:
+    """A mask of a share of the samples, at random, with at least one of each class.
+
+    Examples
+    --------
+    >>> from rehead.torch.training import draw_trusted
+    >>> int(draw_trusted([0] * 90 + [1] * 10, 0.1, random_state=0).sum())
+    10
+    """
+    if not 0 < share <= 1:
+        raise ValueError(f"share must be in (0, 1], got {share!r}. For 1 % pass 0.01.")
+    labels = check.check_labels(y, len(y))
+    rng = check.generator_from(random_state)
+    mask = np.zeros(len(labels), bool)
+    _, codes = check.encode_labels(labels)
+    order = rng.permutation(len(codes))
+    # The first sample of each class in a random order, then the rest in that order.
+    firsts = order[np.unique(codes[order], return_index=True)[1]]
+    rest = order[~np.isin(order, firsts)]
+    n = max(len(firsts), math.floor(share * len(codes) + 1e-9))
+    mask[np.concatenate([firsts, rest])[:n]] = True
+    return mask
+
+
+def default_device() -> str:
+    """A GPU if there is one."""
+    accelerator = torch.accelerator.current_accelerator() if hasattr(torch, "accelerator") else None
+    return "cpu" if accelerator is None else str(accelerator)
+
+
+def as_inputs(X: Any) -> Tensor:
+    """Inputs as a tensor: bytes stay bytes, double precision becomes single."""
+    tensor = X if isinstance(X, Tensor) else torch.from_numpy(_writable(X))
+    tensor = tensor.float() if tensor.dtype in (torch.float64, torch.float16) else tensor
+    if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
+        row = int((~torch.isfinite(tensor.flatten(1))).any(dim=1).nonzero()[0])
+        raise ValueError(f"Inputs contain NaN or infinity (row {row} first). Drop or fill them.")
+    return tensor
+
+
+def as_codes(y: Any) -> Tensor:
+    """Labels as class codes."""
+    labels = y.detach().cpu().numpy() if isinstance(y, Tensor) else np.asarray(y)
+    labels = check.check_labels(labels, len(labels))
+    if labels.dtype.kind not in "iu":
+        raise ValueError(
+            f"Labels must be class codes 0 .. C-1 for training, got {labels.dtype}. Make them "
+            "with: classes, y = numpy.unique(y, return_inverse=True)."
+        )
+    return torch.from_numpy(labels.astype(np.int64))
+
+
+def data_fingerprint(task: Task) -> str:
+    """A checksum of labels, trusted samples and some of the inputs."""
+    digest = hashlib.sha256(f"{tuple(task.X.shape)}{task.X.dtype}".encode())
+    rows = torch.linspace(0, len(task.y) - 1, min(64, len(task.y))).long()
+    for part in (task.y, task.trusted, task.X[rows.to(task.X.device)]):
+        digest.update(part.cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _writable(X: Any) -> Array:
+    array = np.asarray(X)
+    if array.dtype.kind not in "buif":
+        raise ValueError(f"Inputs must be numbers, got an array of {array.dtype}.")
+    return array if array.flags.writeable and array.flags.c_contiguous else array.copy()
+
+
+def _check_lengths(X: Tensor, y: Tensor) -> None:
+    if len(X) != len(y):
+        raise ValueError(
+            f"There are {len(X)} inputs and {len(y)} labels. Pass one label for each input."
+        )
+
+
+def _check_codes(y: Tensor, n_classes: int) -> None:
+    low, high = int(y.min()), int(y.max())
+    if low < 0 or high >= n_classes:
+        raise ValueError(
+            f"Labels run from {low} to {high}, but the network has {n_classes} outputs, for codes "
+            f"0 to {n_classes - 1}."
+        )
+
+
+def _outputs(make: Callable[[], nn.Module], X: Tensor, device: torch.device) -> int:
+    """How many classes the network tells apart: it is asked, with two inputs."""
+    with torch.random.fork_rng(devices=[]):
+        net = make().to(device)
+    if not isinstance(net, nn.Module):
+        raise TypeError(f"make_net must give an nn.Module, got {type(net).__name__}.")
+    logits = predict_logits(net, X[:2], device)
+    if logits.ndim != 2:
+        raise ValueError(
+            f"The network must give one row of logits for each input, got shape "
+            f"{tuple(logits.shape)}."
+        )
+    return int(logits.shape[1])

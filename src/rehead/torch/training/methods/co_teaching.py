@@ -1,0 +1,38 @@
+"""Co-teaching (Han et al. 2018): each network learns from what the other finds easy."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from rehead.torch.training import selection
+from rehead.torch.training.method import Batch, Memory, Method, Moment
+from rehead.torch.training.settings import check_count, check_noise_rate
+
+
+def co_teaching(
+    *, noise_rate: float | None = None, ramp: int = 10, exponent: float = 1.0
+) -> Method:
+    """Co-teaching: two networks teach each other their samples of smallest loss.
+
+    Parameters
+    ----------
+    noise_rate : float
+        Share of wrong labels: so many are forgotten.
+    ramp : int, default=10
+        Epochs until that share is reached, from 0.
+    exponent : float, default=1
+        The share forgotten in the end is ``noise_rate ** exponent``.
+    """
+    rate = check_noise_rate("co-teaching", noise_rate)
+    check_count("ramp", ramp)
+
+    def select(
+        losses: list[Tensor], logits: list[Tensor], batch: Batch, moment: Moment, memory: Memory
+    ) -> list[Tensor]:
+        forget = selection.forget_rate(moment.epoch, rate, ramp, exponent)
+        keep = selection.kept(len(batch.y), forget)
+        of_first, of_second = (selection.smallest(loss, keep) for loss in losses)
+        return [of_second, of_first]
+
+    settings = {"noise_rate": rate, "ramp": ramp, "exponent": exponent}
+    return Method("co-teaching", settings, select=select, networks=2)

@@ -1,0 +1,57 @@
+"""Methods with a few trusted samples (Hendrycks et al. 2018): forward gold, and GLC.
+
+Both train a first network on the untrusted ("silver") samples only, estimate the noise with it,
+and train anew: corrected on silver samples, plainly on trusted ("gold") ones.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from rehead.torch.training import losses
+from rehead.torch.training import transition as matrices
+from rehead.torch.training.method import Batch, Memory, Method
+from rehead.torch.training.methods.correction import anchor_transition
+from rehead.torch.training.methods.cross_entropy import cross_entropy
+from rehead.torch.training.task import Task, predict_probabilities
+
+
+def forward_gold(*, percentile: float | None = 97.0) -> Method:
+    """Forward correction with T from anchor points, and plain cross-entropy on trusted samples."""
+
+    def prepare(task: Task) -> Memory:
+        if bool(task.trusted.all()):
+            return _remember(task, None)
+        T = anchor_transition(task.only(~task.trusted.cpu().numpy()), percentile)
+        return _remember(task, T)
+
+    return Method(
+        "forward-gold", {"percentile": percentile}, _loss, prepare=prepare, needs_trusted=True
+    )
+
+
+def glc() -> Method:
+    """Gold loss correction: T is the mean prediction over trusted samples of each class."""
+
+    def prepare(task: Task) -> Memory:
+        gold = task.trusted.cpu().numpy()
+        y = task.y.cpu().numpy()[gold]
+        matrices.check_every_class(y, task.n_classes)
+        if gold.all():
+            return _remember(task, None)
+        first = task.only(~gold).stage("silver", cross_entropy())
+        p = predict_probabilities(first.net, task.X[task.trusted.to(task.X.device)], task.device)
+        return _remember(task, matrices.gold_transition(p, y, task.n_classes))
+
+    return Method("glc", {}, _loss, prepare=prepare, needs_trusted=True)
+
+
+def _loss(z: Tensor, batch: Batch, memory: Memory) -> Tensor:
+    corrected = losses.forward_corrected(z, batch.y, memory["transition"])
+    return torch.where(batch.trusted, losses.cross_entropy(z, batch.y), corrected)
+
+
+def _remember(task: Task, T: object) -> Memory:
+    matrix = torch.eye(task.n_classes) if T is None else torch.as_tensor(T)
+    return {"transition": matrix.double().to(task.device)}

@@ -1,0 +1,167 @@
+"""Labels come back as what they were, whatever the kind of noise."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from rehead import noise
+
+KINDS = pytest.mark.parametrize("make", [noise.uniform, noise.flip])
+LETTERS = ["b", "a", "b", "a", "long name", "long name"]
+
+
+def same_kind(labels, y):
+    """Assert that labels have the type, dtype, index and so on of y."""
+    assert type(labels) is type(y)
+    assert labels.dtype == y.dtype
+    if isinstance(y, pd.Series):
+        pd.testing.assert_index_equal(labels.index, y.index)
+    if isinstance(y, (pd.Series, pd.Index)):
+        assert labels.name == y.name
+
+
+@KINDS
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([0, 1] * 4),
+        np.array([0, 1] * 4, np.uint8),
+        np.array([0.0, 1.0] * 4, np.float32),
+        np.array([False, True] * 4),
+        np.array(["a", "bc"] * 4),
+        np.array(["a", "bc"] * 4, object),
+        np.array([3, 4] * 4, object),
+        pd.Series([3, 4] * 4, index=list("hgfedcba"), name="label"),
+        pd.Series([3, 4] * 4, dtype="Int64"),
+        pd.Series(["a", "bc"] * 4, dtype="string"),
+        pd.Series(["a", "bc"] * 4, dtype="category", index=range(8, 16)),
+        pd.Categorical(["a", "bc"] * 4, categories=["unused", "bc", "a"]),
+        pd.Index(["a", "bc"] * 4, name="label"),
+        torch.tensor([0, 1] * 4),
+        torch.tensor([0, 1] * 4, dtype=torch.uint8),
+    ],
+    ids=lambda y: f"{type(y).__name__}-{y.dtype}",
+)
+def test_labels_come_back_as_what_they_were(make, y):
+    before = list(y)
+    noisy = make(y, 0.5, random_state=0)
+    same_kind(noisy.labels, y)
+    assert list(y) == before
+    assert isinstance(noisy.changed, np.ndarray)
+    assert noisy.changed.dtype == bool
+    after = list(noisy.labels)
+    assert [a != b for a, b in zip(after, before, strict=True)] == noisy.changed.tolist()
+    assert noisy.changed.sum() == 4
+    same_kind(noise.transition(y, np.eye(2)).labels, y)
+
+
+@KINDS
+def test_all_kinds_of_containers_get_the_same_noise(make):
+    y = [0, 1, 2] * 10
+    expected = make(np.array(y), 0.5, random_state=0).labels.tolist()
+    for given in (y, tuple(y), pd.Series(y), pd.Categorical(y), torch.tensor(y)):
+        assert make(given, 0.5, random_state=0).labels.tolist() == expected
+
+
+@KINDS
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_lists_become_arrays(make, kind):
+    noisy = make(kind(LETTERS), 0.5, random_state=0)
+    assert isinstance(noisy.labels, np.ndarray)
+    assert set(noisy.labels.tolist()) <= set(LETTERS)
+    assert noisy.changed.sum() == 3
+
+
+def test_an_index_with_repeats_is_no_obstacle():
+    y = pd.Series([0, 1, 0, 1], index=[5, 5, 5, 5])
+    assert noise.flip(y, 1.0).labels.tolist() == [1, 0, 1, 0]
+
+
+# Classes that do not occur
+
+
+@KINDS
+def test_naming_the_classes_that_occur_changes_nothing(make):
+    y = np.array(LETTERS)
+    a = make(y, 0.5, random_state=0)
+    b = make(y, 0.5, classes=["a", "b", "long name"], random_state=0)
+    np.testing.assert_array_equal(a.labels, b.labels)
+    assert a.labels.dtype == b.labels.dtype
+
+
+def test_classes_that_do_not_occur_can_be_reached():
+    noisy = noise.uniform(np.zeros(300, np.uint8), 0.9, classes=range(4), random_state=0)
+    assert set(noisy.labels.tolist()) == {0, 1, 2, 3}
+    assert noisy.labels.dtype == np.uint8
+    np.testing.assert_allclose(noisy.transition[0], [0.1, 0.3, 0.3, 0.3], atol=0.1)
+    # Nothing is known about classes without samples.
+    assert np.isnan(noisy.transition[1:]).all()
+
+
+def test_the_next_class_is_next_in_the_given_order():
+    noisy = noise.flip(["low", "high"], 1.0, classes=["low", "middle", "high"])
+    assert noisy.labels.tolist() == ["middle", "low"]
+    assert noisy.classes.tolist() == ["low", "middle", "high"]
+
+
+def test_categories_that_do_not_occur_are_classes_only_if_named():
+    y = pd.Categorical(["a", "b"] * 50, categories=["a", "b", "c"])
+    assert set(noise.uniform(y, 1.0, random_state=0).labels) == {"a", "b"}
+    named = noise.uniform(y, 1.0, classes=y.categories, random_state=0).labels
+    assert set(named) == {"a", "b", "c"}
+    with pytest.raises(ValueError, match=r"cannot hold the classes \['d'\]"):
+        noise.uniform(y, 1.0, classes=["a", "b", "d"])
+
+
+@pytest.mark.parametrize(
+    ("y", "classes", "match"),
+    [
+        ([0, 5], [0, 1], r"not among classes: \[5\]"),
+        (["a"], [0, 1], r"not among classes: \['a'\]"),
+        ([0, 0], [0], "at least 2 different labels"),
+        ([0, 1], [0, 1, 1], "at least 2 different labels"),
+        ([0, 1], [[0, 1], [2, 3]], "at least 2 different labels"),
+        ([0, 1], 2, "at least 2 different labels"),
+        (np.array([0, 1], np.uint8), [0, 1, 300], r"uint8 cannot hold the classes \[300\]"),
+        ([0, 1], [0, 1, 2.5], "cannot hold"),
+    ],
+)
+def test_classes_that_do_not_fit(y, classes, match):
+    with pytest.raises(ValueError, match=match):
+        noise.uniform(y, 0.5, classes=classes)
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("labels", "match"),
+    [
+        ([0, 0], "one class, 0"),
+        ([None, 1], "missing"),
+        (["a", float("nan")], "missing"),
+        (pd.Series([1, None], dtype="Int64"), "missing"),
+        (["a", 1], "mix types"),
+        ([], "y is empty"),
+        ([[0, 1], [1, 0]], "1d array"),
+        (None, "1d array"),
+        ([0.5, 1.5], "continuous"),
+    ],
+)
+def test_labels_that_cannot_be_corrupted(make, labels, match):
+    with pytest.raises(ValueError, match=match):
+        make(labels, 0.5)
+
+
+def test_torch_is_not_imported_for_others():
+    code = """
+import sys, numpy as np
+from rehead import noise
+noise.semantic(np.eye(4), [0, 1, 0, 1], clean=0.5)
+noise.open_set(np.eye(4), [0, 1, 0, 1], 0.5, np.eye(4))
+print("torch" in sys.modules)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert run.stdout.strip() == "False", run.stderr
