@@ -8,12 +8,13 @@ ifneq ($(wildcard $(SHARED_DATA)),)
 export REHEAD_DATA ?= $(SHARED_DATA)
 endif
 
-.PHONY: demo test bench lint format clean
+.PHONY: demo test bench methods lint format clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    train on noisy digits, fix the network, write demo-report.html"
 	@echo "make test    lint, types, doctests, tests"
+	@echo "make methods the training methods on noisy digits: fills benchmarks/results/methods.json"
 	@echo "make bench   speed and memory of the core and of feature extraction (LARGE=1: size D too)"
 
 # Reinstalled when the metadata or the pins change; the code itself is installed in place.
@@ -36,6 +37,10 @@ test: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/core.py $(if $(LARGE),--large)
 	$(BIN)/python benchmarks/features.py
+	$(BIN)/python benchmarks/training.py
+
+methods: $(VENV)/installed
+	$(BIN)/python benchmarks/methods.py $(ARGS)
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check --fix .

@@ -168,3 +168,48 @@ def test_mistakes_are_one_line(project: Path, arguments: list[str], message: str
     assert result.exit_code == 1
     assert message in result.output
     assert "Traceback" not in result.output
+
+
+def test_from_clean_labels_to_noisy_ones(project: Path) -> None:
+    import numpy as np
+
+    clean = np.arange(100) % 4
+    np.save("clean.npy", clean)
+    common = ["corrupt", "clean.npy", "--noise", "flip", "--rate", "0.4"]
+    for name in ("noisy.npy", "noisy.txt", "noisy.csv"):
+        assert "40 of 100 labels changed" in succeed(*common, "-o", name)
+    noisy = np.load("noisy.npy")
+    assert (noisy != clean).sum() == 40
+    assert Path("noisy.txt").read_text().split() == [str(c) for c in noisy]
+    assert Path("noisy.csv").read_text().splitlines()[0] == "row,label,clean,changed"
+    np.testing.assert_array_equal(np.load("clean.npy"), clean)
+
+
+def test_from_a_data_set_to_a_head_on_the_command_line(project: Path) -> None:
+    options = ["--noise", "flip", "--rate", "0.3", "--epochs", "2", "--model-option", "hidden=[20]"]
+    said = succeed("train", "--data", "digits", *options, "-o", "run")
+    assert "of the training labels are wrong" in said
+    assert "hidden1" in succeed("layers", "run", "--data", "run:test")
+    for part in ("train", "validation", "test"):
+        assert "hidden1 (20)" in succeed("features", "run", "--data", f"run:{part}", "-o", part)
+    succeed("fit", "train", "--validation", "validation", "-o", "head")
+    assert "robust" in succeed("compare", "head", "test")
+    again = succeed("train", "--data", "digits", *options, "-o", "run")
+    assert again == said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "--data", "digitz", "-o", "r"], "Did you mean 'digits'"),
+        (["train", "--data", "digits", "--model-option", "width", "-o", "r"], "NAME=VALUE"),
+        (["corrupt", "digits", "--noise", "flp", "--rate", "0.1", "-o", "n.npy"], "Did you mean"),
+        (["corrupt", "digits", "--noise", "flip", "--rate", "0.1", "-o", "n.xls"], "use .npy"),
+    ],
+)
+def test_mistakes_in_making_noise_and_training(
+    project: Path, arguments: list[str], message: str
+) -> None:
+    result = runner.invoke(app, arguments)
+    assert result.exit_code == 1
+    assert message in result.output

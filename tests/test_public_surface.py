@@ -26,7 +26,11 @@ FUNCTIONS = [
     rehead.score_labels,
     noise.uniform,
     noise.flip,
+    noise.transition,
+    noise.semantic,
+    noise.open_set,
     data.load,
+    data.outside_images,
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import time
 from collections.abc import Callable
 from enum import StrEnum
@@ -27,7 +28,10 @@ class Noise(StrEnum):
 
 
 Net = Annotated[
-    str, typer.Argument(help="The network: package.module:factory, or an nn.Module there.")
+    str,
+    typer.Argument(
+        help="The network: package.module:factory, an nn.Module there, or a folder of `train`."
+    ),
 ]
 Weights = Annotated[
     Path | None, typer.Option(help="Its weights: .safetensors, or a checkpoint of tensors.")
@@ -37,7 +41,10 @@ Trust = Annotated[
 ]
 Data = Annotated[
     str,
-    typer.Option(help="A loader: package.module:factory, or a file of inputs (.npy, .npz)."),
+    typer.Option(
+        help="A loader: package.module:factory, a file of inputs (.npy, .npz), or a part of a run: "
+        "FOLDER:train, FOLDER:validation, FOLDER:test."
+    ),
 ]
 Labels = Annotated[
     str | None,
@@ -112,16 +119,99 @@ def demo(
 
 @app.command()
 @friendly
+def corrupt(
+    labels: Annotated[str, typer.Argument(help="Labels: .npy, .txt, FILE:COLUMN, or a data set.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Noisy labels: .npy, .txt, or .csv with details.")
+    ],
+    noise: Annotated[str, typer.Option(help="uniform, flip, symmetric, pair-flip, ...")],
+    rate: Annotated[float, typer.Option(help="Share of wrong labels.", min=0.0, max=1.0)],
+    seed: Annotated[int, typer.Option(help="Of the random choice.", min=0)] = 0,
+) -> None:
+    """Make some labels wrong on purpose. The file of clean ones is left alone."""
+    _need_folder(output)
+    from rehead._validation import check_choice
+    from rehead.noise import NOISES
+    from rehead.tables import labels_of, write_noisy_labels
+
+    check_choice(noise, NOISES, "noise")
+    clean = labels_of(labels)
+    noisy = NOISES[noise](clean, rate, random_state=seed)
+    write_noisy_labels(output, clean, noisy.labels, noisy.changed)
+    typer.echo(f"{noisy.changed.sum()} of {len(clean)} labels changed ({noisy.rate:.2%}): {output}")
+
+
+@app.command()
+@friendly
+def train(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the run.")],
+    data: Annotated[str, typer.Option(help="A data set: digits, cifar10, reuters8, ...")],
+    model: Annotated[
+        str | None, typer.Option(help="resnet34, densenet100, cnn9, fcn, resnet-small, ...")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="cross-entropy, forward, d2l, co-teaching, ...")
+    ] = "cross-entropy",
+    recipe: Annotated[str, typer.Option(help="quick, or table1 to table8.")] = "quick",
+    noise: Annotated[
+        str, typer.Option(help="none, uniform, flip, semantic, open-set, ...")
+    ] = "none",
+    rate: Annotated[float, typer.Option(help="Share of wrong labels.", min=0.0, max=1.0)] = 0.0,
+    labels: Labels = None,
+    noise_rate: Annotated[
+        float | None, typer.Option(help="What the method is told of the noise.")
+    ] = None,
+    trusted: Annotated[float, typer.Option(help="Share of known labels (glc, ...).")] = 0.01,
+    limit: Annotated[int | None, typer.Option(help="So many training samples.", min=1)] = None,
+    epochs: Annotated[int | None, typer.Option(help="In place of the recipe's.", min=1)] = None,
+    model_option: Annotated[list[str] | None, typer.Option(help="width=16, ...")] = None,
+    method_option: Annotated[list[str] | None, typer.Option(help="ramp=5, ...")] = None,
+    seed: Annotated[int, typer.Option(help="Of noise, weights and order.", min=0)] = 0,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, ...")] = None,
+    precision: Annotated[str, typer.Option(help="float32 or bfloat16.")] = "float32",
+) -> None:
+    """Train a network on noisy labels. A killed run goes on when it is called again."""
+    import rehead.torch  # noqa: F401  (says what to install if torch is missing)
+    from rehead.experiments.training import TrainSettings, run_training
+    from rehead.tables import read_column
+
+    settings = TrainSettings(
+        data=data,
+        model=model,
+        method=method,
+        recipe=recipe,
+        noise=noise,
+        rate=rate,
+        labels=None if labels is None else read_column(labels),
+        noise_rate=noise_rate,
+        trusted=trusted,
+        limit=limit,
+        epochs=epochs,
+        model_options=_options(model_option),
+        method_options=_options(method_option),
+        seed=seed,
+        device=device,
+        precision=precision,
+    )
+    result = run_training(settings, output)
+    typer.echo(
+        f"{result.task.rate:.1%} of the training labels are wrong; the network fits "
+        f"{result.fitted:.1%} of them all and is right on {result.accuracy:.1%} of the test "
+        f"samples: {output}"
+    )
+
+
+@app.command()
+@friendly
 def layers(net: Net, data: Data, weights: Weights = None, trust: Trust = False) -> None:
     """List the layers of a network that features can be taken from, with their widths."""
     from rehead.report import console as show
     from rehead.torch.batches import read_loader
     from rehead.torch.layers import auto_layers, candidate_layers
-    from rehead.torch.loading import load_loader, load_network
     from rehead.torch.taps import unwrap
 
-    network = unwrap(load_network(net, weights, trust=trust))
-    batch = next(read_loader(load_loader(data)))
+    network = unwrap(_network(net, weights, trust))
+    batch = next(read_loader(_loader(data)))
     show.print_layers(candidate_layers(network, batch), auto_layers(network, batch))
 
 
@@ -141,11 +231,10 @@ def features(
 ) -> None:
     """Extract hidden features to a store on disk. A killed run goes on where it stopped."""
     from rehead.torch import extract_features
-    from rehead.torch.loading import load_loader, load_network
 
-    network = load_network(net, weights, trust=trust)
+    network = _network(net, weights, trust)
     names: Any = "auto" if layers == "auto" else layers.split(",")
-    loader = load_loader(data, labels)
+    loader = _loader(data, labels)
     found = extract_features(network, loader, names, pool=pool, store=output)  # type: ignore[arg-type]
     widths = ", ".join(f"{name} ({f.shape[1]})" for name, f in found.layers.items())
     typer.echo(f"{len(found)} samples, layers {widths}: {output}")
@@ -220,6 +309,41 @@ def compare(head: Head, data: Features, labels: Labels = None) -> None:
     model = LayerEnsemble.load(head)
     y = read_column(labels or data)
     typer.echo(str(compare_ensemble(model, read_layers(data), y, read_outputs(data))))
+
+
+def _options(pairs: list[str] | None) -> dict[str, Any]:
+    """Options from NAME=VALUE; values are JSON where they can be, else text."""
+    options: dict[str, Any] = {}
+    for pair in pairs or []:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise ValueError(f"{pair!r} must be NAME=VALUE, for example width=16.")
+        try:
+            options[name] = json.loads(value)
+        except json.JSONDecodeError:
+            options[name] = value
+    return options
+
+
+def _network(net: str, weights: Path | None, trust: bool) -> Any:
+    """A network of the user's own, or that of a run."""
+    from rehead.experiments.training import is_run, open_run
+    from rehead.torch.loading import load_network
+
+    if weights is None and is_run(net):
+        return open_run(net).net
+    return load_network(net, weights, trust=trust)
+
+
+def _loader(data: str, labels: str | None = None) -> Any:
+    """A loader of the user's own, or samples of a run."""
+    from rehead.experiments.training import is_run, open_run
+    from rehead.torch.loading import load_loader
+
+    folder, _, part = data.rpartition(":")
+    if labels is None and folder and is_run(folder):
+        return tuple(open_run(folder).part(part))
+    return load_loader(data, labels)
 
 
 def _need_folder(file: Path) -> None:

@@ -88,6 +88,31 @@ def read_outputs(path: str | Path) -> Array | None:
     return FeatureStore(path).outputs if Path(path).is_dir() else None
 
 
+def labels_of(source: str) -> Array:
+    """Clean labels from a file, or the training labels of a data set by name."""
+    from rehead.data import DATASETS, load
+
+    if source in DATASETS and not Path(source).exists():
+        splits = load(source)
+        return np.asarray(splits.class_names)[splits.train.y]
+    return read_column(source)
+
+
+def write_noisy_labels(path: Path, clean: Array, noisy: Array, changed: Array) -> None:
+    """Write labels as ``.npy`` or ``.txt``, or a ``.csv`` table of what was changed."""
+    if path.suffix == ".csv":
+        rows = np.arange(len(noisy))
+        write_csv(path, {"row": rows, "label": noisy, "clean": clean, "changed": changed})
+    elif path.suffix == ".txt":
+        write_atomically(path, "".join(f"{label}\n" for label in noisy.tolist()).encode())
+    elif path.suffix == ".npy":
+        content = io.BytesIO()
+        np.save(content, noisy, allow_pickle=False)
+        write_atomically(path, content.getvalue())
+    else:
+        raise ValueError(f"Cannot write labels to {path}: use .npy, .txt or .csv.")
+
+
 def write_csv(path: Path, columns: Mapping[str, Array]) -> None:
     """Write columns of equal length, whole or not at all."""
     text = io.StringIO()

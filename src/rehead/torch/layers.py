@@ -2,7 +2,8 @@
 
 A probe batch runs through the network with a hook on every module. Candidates are
 
-- *blocks*: modules with parameters that are members of a list or sequence of modules with parts of
+- *blocks*: those that the network lists itself (``block_layers``, ``feature_layers``), or modules
+  with parameters that are members of a list or sequence of modules with parts of
   their own (the residual blocks of a stage, the layers of an encoder), and
 - the inputs of linear and convolutional layers that are not inside a block: in a plain network
   these are the activations of the layers before.
@@ -79,7 +80,7 @@ def candidate_layers(net: nn.Module, batch: Batch) -> list[Candidate]:
     """
     if _is_hugging_face(net):
         return _hidden_states(net, batch)
-    blocks = _blocks(net)
+    blocks = _own_blocks(net) or _blocks(net)
     inside = {
         name for name, _ in net.named_modules() if any(name.startswith(b + ".") for b in blocks)
     }
@@ -122,6 +123,12 @@ def _is_input(output: Tensor, batch: Batch) -> bool:
     """Whether a layer is fed with the network's input itself, as the first one is."""
     inputs = tensors_in((*batch.args, batch.kwargs))
     return any(x.shape == output.shape and torch.equal(x.to(output), output) for x in inputs)
+
+
+def _own_blocks(net: nn.Module) -> list[str]:
+    """Names that a network lists itself, as those of ``rehead.torch.models`` do."""
+    lists = (getattr(net, name, None) or () for name in ("block_layers", "feature_layers"))
+    return list(dict.fromkeys(str(name) for names in lists for name in names))
 
 
 def _blocks(net: nn.Module) -> list[str]:

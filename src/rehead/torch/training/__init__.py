@@ -1,5 +1,6 @@
 """Training on noisy labels: one loop, eleven methods, recipes for each table of the paper."""
 
+from rehead.torch.training.classifier import NetworkClassifier
 from rehead.torch.training.inputs import draw_trusted
 from rehead.torch.training.loop import Trained, train
 from rehead.torch.training.method import Method
@@ -10,6 +11,7 @@ __all__ = [
     "METHODS",
     "RECIPES",
     "Method",
+    "NetworkClassifier",
     "Recipe",
     "Trained",
     "draw_trusted",

@@ -62,7 +62,11 @@ def d2l(
     def before_epoch(nets: list[nn.Module], task: Task, moment: Moment, memory: Memory) -> None:
         net = nets[0]
         values: list[float] = memory.get("lids", torch.empty(0)).tolist()
-        values.append(_mean_lid(net, task, layer, neighbours, batches, batch_size, values))
+        value = mean_lid(
+            net, task, layer=layer, neighbours=neighbours, batches=batches, batch_size=batch_size
+        )
+        # An invalid value is replaced by the one before it.
+        values.append(value if value > 0 else (values[-1] if values else 1.0))
         memory["lids"] = torch.tensor(values, dtype=torch.float64)
         memory["lid"] = memory["lids"][-1].clone()
         since = moment.epochs // 3 if first is None else first
@@ -95,16 +99,16 @@ def d2l(
     return Method("d2l", settings, loss, prepare=prepare, before_epoch=before_epoch)
 
 
-def _mean_lid(
+def mean_lid(
     net: nn.Module,
     task: Task,
-    layer: str | None,
-    neighbours: int,
-    batches: int,
-    batch_size: int,
-    before: list[float],
+    *,
+    layer: str | None = None,
+    neighbours: int = 20,
+    batches: int = 10,
+    batch_size: int = 128,
 ) -> float:
-    """Mean LID of random training samples; an invalid value is replaced by the one before it."""
+    """Mean LID of random training samples; NaN if there is none."""
     size = min(batch_size, len(task.y))
     rows = torch.randperm(len(task.y))[: size * batches]
     rows = rows[: len(rows) // size * size].to(task.X.device)
@@ -114,6 +118,4 @@ def _mean_lid(
     found = extract_features(net, list(samples), names, progress=False)
     features = torch.from_numpy(list(found.layers.values())[-1])
     values = torch.cat([dimension.lid(part, neighbours) for part in torch.split(features, size)])
-    value = float(values[torch.isfinite(values)].mean())
-    valid = value > 0
-    return value if valid else (before[-1] if before else 1.0)
+    return float(values[torch.isfinite(values)].mean())

@@ -1,0 +1,301 @@
+"""A training run from names: data, noise, network, method, recipe; kept in a folder.
+
+The folder holds the weights, the log, the labels that were trained on, and ``run.json``, so that
+features can be extracted from it later.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rehead import _validation as check
+from rehead import data, noise
+from rehead._typing import Array
+from rehead.data import Split, Splits
+from rehead.persist import write_atomically
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from rehead.torch.training import Method, Recipe, Trained
+
+RUN = "run.json"
+KINDS = ("none", *noise.NOISES, "semantic", "open-set")
+"""Kinds of noise that a run can make."""
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """What to train on what.
+
+    Attributes
+    ----------
+    data, model, method, recipe : str
+        Names. The default model is the fully connected network for vectors and the small ResNet
+        for images.
+    noise, rate
+        Kind and share of noise; for "semantic", ``rate`` is the share of clean samples that teach
+        the labeller.
+    labels : array, optional
+        Noisy labels of one's own for the training samples, in their order, in place of made ones.
+    noise_rate : float, optional
+        What methods are told. Default: the rate that was made.
+    trusted : float
+        Share of samples with known labels, for the methods that need some.
+    limit : int, optional
+        Take so many training samples only.
+    epochs : int, optional
+        In place of the recipe's.
+    model_options, method_options : dict
+    seed, device, precision
+    """
+
+    data: str = "digits"
+    model: str | None = None
+    method: str = "cross-entropy"
+    recipe: str = "quick"
+    noise: str = "none"
+    rate: float = 0.0
+    labels: Array | None = None
+    noise_rate: float | None = None
+    trusted: float = 0.01
+    limit: int | None = None
+    epochs: int | None = None
+    model_options: dict[str, Any] = field(default_factory=dict)
+    method_options: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    device: str | None = None
+    precision: str = "float32"
+
+    def __post_init__(self) -> None:
+        check.check_choice(self.noise, KINDS, "noise")
+        if not 0 <= self.rate <= 1:
+            raise ValueError(f"rate must be in [0, 1], got {self.rate!r}. For 40 % pass 0.4.")
+
+
+class NoisyTask(NamedTuple):
+    """A data set with noisy training and validation labels; the test labels are clean."""
+
+    splits: Splits
+    labels: Array
+    validation_labels: Array
+    changed: Array
+    rate: float
+    transition: Array | None
+
+
+def noisy_task(settings: TrainSettings) -> NoisyTask:
+    """Load the data and make its labels noisy, validation labels in the same way."""
+    splits = data.load(settings.data, random_state=settings.seed)
+    if settings.limit is not None and settings.limit < len(splits.train.y):
+        # Tuples of arrays in their original order, whose labels are in random order.
+        splits = splits._replace(train=Split(*(a[: settings.limit] for a in splits.train)))
+    y, held_out = splits.train.y, splits.validation.y
+    if settings.labels is not None:
+        return _given_labels(splits, settings)
+    if settings.noise == "none":
+        return NoisyTask(splits, y, held_out, np.zeros(len(y), bool), 0.0, None)
+    # Independent generators: a split drawn with the seed of the noise would be tied to it.
+    seeds = np.random.SeedSequence([settings.seed, 2]).spawn(2)
+    rng, rng_validation = (np.random.default_rng(s) for s in seeds)
+    if settings.noise == "open-set":
+        outside = data.outside_images(settings.data).X
+        opened = noise.open_set(splits.train.X, y, settings.rate, outside, random_state=rng)
+        splits = splits._replace(train=splits.train._replace(X=opened.X))
+        return NoisyTask(splits, y, held_out, opened.changed, opened.rate, None)
+    if settings.noise == "semantic":
+        taught = noise.semantic(splits.train.X, y, clean=settings.rate, random_state=rng)
+        of_validation = taught.label(splits.validation.X) if len(held_out) else held_out
+        return NoisyTask(
+            splits, taught.labels, of_validation, taught.changed, taught.rate, taught.transition
+        )
+    classes = np.arange(len(splits.class_names))
+    make = partial(noise.NOISES[settings.noise], rate=settings.rate, classes=classes)
+    made = make(y, random_state=rng)
+    of_validation = held_out
+    if len(held_out):
+        of_validation = make(held_out, random_state=rng_validation).labels
+    return NoisyTask(splits, made.labels, of_validation, made.changed, made.rate, made.transition)
+
+
+def _given_labels(splits: Splits, settings: TrainSettings) -> NoisyTask:
+    labels = np.asarray(settings.labels)
+    y = splits.train.y
+    if labels.dtype.kind not in "iu":
+        codes = {name: c for c, name in enumerate(splits.class_names)}
+        strange = sorted(set(labels.tolist()) - codes.keys(), key=str)
+        if strange:
+            raise ValueError(f"Unknown classes {strange[:5]}; {settings.data} has {list(codes)}.")
+        labels = np.array([codes[name] for name in labels.tolist()])
+    if len(labels) != len(y):
+        raise ValueError(
+            f"There are {len(labels)} labels for {len(y)} training samples of {settings.data}. "
+            "Give one label for each, in the order of rehead.data.load."
+        )
+    changed = labels != y
+    rate = float(changed.mean()) if settings.noise_rate is None else settings.noise_rate
+    return NoisyTask(splits, labels, splits.validation.y, changed, rate, None)
+
+
+class TrainResult(NamedTuple):
+    """What a run gave: the networks, and shares of labels predicted."""
+
+    trained: Trained
+    task: NoisyTask
+    fitted: float
+    accuracy: float
+
+
+def run_training(
+    settings: TrainSettings, folder: Path | None = None, *, progress: bool | None = None
+) -> TrainResult:
+    """Make the noise, train, measure; everything needed to use the network goes to the folder."""
+    import torch
+
+    from rehead.torch.training import draw_trusted, train
+    from rehead.torch.training.task import predict_logits
+
+    task = noisy_task(settings)
+    splits = task.splits
+    recipe, make_net = _recipe(settings), network_factory(settings, splits)
+    method = _method(settings, task)
+    labels, trusted = task.labels, None
+    if method.needs_trusted:
+        trusted = draw_trusted(splits.train.y, settings.trusted, random_state=settings.seed)
+        labels = np.where(trusted, splits.train.y, labels)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    trained = train(
+        make_net,
+        splits.train.X,
+        labels,
+        method=method,
+        recipe=recipe,
+        trusted=trusted,
+        validation=(splits.test.X, splits.test.y),
+        seed=settings.seed,
+        device=settings.device,
+        precision=settings.precision,
+        folder=folder,
+        progress=progress,
+    )
+    device = next(trained.net.parameters()).device
+    predicted = predict_logits(trained.net, torch.from_numpy(np.array(splits.train.X)), device)
+    fitted = float((predicted.argmax(1).numpy() == labels).mean())
+    accuracy = float(trained.history[-1]["held_out_accuracy"])
+    result = TrainResult(trained, task._replace(labels=labels), fitted, accuracy)
+    if folder is not None:
+        _write_run(folder, settings, result)
+    return result
+
+
+def network_factory(settings: TrainSettings, splits: Splits) -> Any:
+    """A function that makes the settings' network for a data set."""
+    from rehead.torch.models import MODELS
+
+    X = splits.train.X
+    name = settings.model or ("resnet-small" if X.ndim == 4 else "fcn")
+    check.check_choice(name, MODELS, "model")
+    options = dict(settings.model_options)
+    if name == "fcn":
+        options = {"in_features": int(np.prod(X.shape[1:])), **options}
+    return partial(MODELS[name], len(splits.class_names), **options)
+
+
+def _recipe(settings: TrainSettings) -> Recipe:
+    from rehead.torch.training import find_recipe
+
+    recipe = find_recipe(settings.recipe, settings.data)
+    return dataclasses.replace(recipe, epochs=settings.epochs) if settings.epochs else recipe
+
+
+def _method(settings: TrainSettings, task: NoisyTask) -> Method:
+    """The method, told what it wants to know about the noise."""
+    from rehead.torch.training import METHODS
+
+    check.check_choice(settings.method, METHODS, "method")
+    make = METHODS[settings.method]
+    known: dict[str, Any] = {
+        "noise_rate": task.rate if settings.noise_rate is None else settings.noise_rate,
+        "transition": task.transition,
+    }
+    if settings.method_options.get("form") == "teacher":
+        known["clean"] = _some_known(task.splits.train.y, settings.seed)
+    wanted = inspect.signature(make).parameters
+    strange = sorted(set(settings.method_options) - set(wanted))
+    if strange:
+        raise ValueError(f"{settings.method!r} has no option {strange}; it has {list(wanted)}.")
+    told = {name: value for name, value in known.items() if name in wanted}
+    return make(**{**told, **settings.method_options})
+
+
+def _some_known(y: Array, seed: int) -> tuple[Array, Array]:
+    """A tenth of the samples with their true labels, for MentorNet's teacher."""
+    rng = np.random.default_rng(np.random.SeedSequence([seed, 3]))
+    rows = rng.permutation(len(y))[: len(y) // 10]
+    return rows, y[rows]
+
+
+def _write_run(folder: Path, settings: TrainSettings, result: TrainResult) -> None:
+    asked = dataclasses.asdict(settings)
+    asked["labels"] = None if settings.labels is None else "given"
+    content = {
+        "settings": asked,
+        "fitted": result.fitted,
+        "accuracy": result.accuracy,
+        "noise_rate": result.task.rate,
+        "labels": result.task.labels.tolist(),
+        "validation_labels": result.task.validation_labels.tolist(),
+    }
+    write_atomically(folder / RUN, json.dumps(content).encode())
+
+
+class Run(NamedTuple):
+    """A finished run, from its folder."""
+
+    net: nn.Module
+    splits: Splits
+    labels: Array
+    validation_labels: Array
+
+    def part(self, name: str) -> Split:
+        """A part of the data with the labels of the run: noisy ones, but for the test part."""
+        check.check_choice(name, ("train", "validation", "test"), "part")
+        if name == "test":
+            return self.splits.test
+        if name == "train":
+            return self.splits.train._replace(y=self.labels)
+        return self.splits.validation._replace(y=self.validation_labels)
+
+
+def is_run(folder: str | Path) -> bool:
+    """Whether a folder holds a finished run."""
+    return (Path(folder) / RUN).is_file()
+
+
+def open_run(folder: str | Path) -> Run:
+    """A finished run: its network with weights, its data and labels."""
+    from safetensors.torch import load_file
+
+    folder = Path(folder)
+    if not is_run(folder):
+        raise FileNotFoundError(
+            f"{folder} holds no finished run ({RUN} is missing). Finish it: call `rehead train` "
+            "again with the same options."
+        )
+    content = json.loads((folder / RUN).read_text(encoding="utf-8"))
+    labels = np.asarray(content["labels"])
+    given = labels if content["settings"]["labels"] is not None else None
+    settings = TrainSettings(**{**content["settings"], "labels": given})
+    task = noisy_task(settings)
+    net = network_factory(settings, task.splits)()
+    net.load_state_dict(load_file(folder / "net.safetensors"))
+    return Run(net.eval(), task.splits, labels, np.asarray(content["validation_labels"]))
