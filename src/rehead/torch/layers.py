@@ -8,7 +8,8 @@ A probe batch runs through the network with a hook on every module. Candidates a
 - the inputs of linear and convolutional layers that are not inside a block: in a plain network
   these are the activations of the layers before.
 
-Of two candidates with the same features only the later one counts.
+Of two candidates with the same features only the later one counts, or the one that the network
+lists itself.
 """
 
 from __future__ import annotations
@@ -80,7 +81,8 @@ def candidate_layers(net: nn.Module, batch: Batch) -> list[Candidate]:
     """
     if _is_hugging_face(net):
         return _hidden_states(net, batch)
-    blocks = _own_blocks(net) or _blocks(net)
+    own = _own_blocks(net)
+    blocks = own or _blocks(net)
     inside = {
         name for name, _ in net.named_modules() if any(name.startswith(b + ".") for b in blocks)
     }
@@ -111,6 +113,8 @@ def candidate_layers(net: nn.Module, batch: Batch) -> list[Candidate]:
             for i, f in enumerate(features)
             if f.shape == pooled.shape and torch.allclose(f, pooled, rtol=1e-3, atol=1e-5)
         ]
+        if any(candidates[i].name in own for i in same) and name not in own:
+            continue
         for i in reversed(same):
             del candidates[i], features[i]
         kind = type(net.get_submodule(layer)).__name__
