@@ -40,7 +40,7 @@ def write_model(
     TypeError
         If a setting cannot be expressed in JSON.
     """
-    arrays = {name: np.ascontiguousarray(a) for name, a in arrays.items()}
+    arrays = {name: np.asarray(a, order="C") for name, a in arrays.items()}
     header = {"kind": kind, "version": FORMAT_VERSION, "settings": settings}
     header["sha256"] = _checksum(arrays, header)
     write_atomically(Path(path), save(arrays, metadata={"rehead": json.dumps(header)}))
@@ -61,6 +61,12 @@ def write_atomically(target: Path, content: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def remove_leftovers(target: Path) -> None:
+    """Remove what a process that was killed while it wrote this file left beside it."""
+    for leftover in target.parent.glob(f".{target.name}.*"):
+        leftover.unlink(missing_ok=True)
 
 
 def read_model(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Array], dict[str, Any]]:

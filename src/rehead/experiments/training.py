@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from rehead.torch.training import Method, Recipe, Trained
 
 RUN = "run.json"
+WATCHED = 1000
+"""So many test samples are watched during training."""
 KINDS = ("none", *noise.NOISES, "semantic", "open-set")
 """Kinds of noise that a run can make."""
 
@@ -50,8 +52,10 @@ class TrainSettings:
         What methods are told. Default: the rate that was made.
     trusted : float
         Share of samples with known labels, for the methods that need some.
+    validation : int or float, optional
+        Number or share of held-out samples; see :func:`rehead.data.load`.
     limit : int, optional
-        Take so many training samples only.
+        Take so many training samples only, and a ninth of that, at most 1,000, for validation.
     epochs : int, optional
         In place of the recipe's.
     model_options, method_options : dict
@@ -67,6 +71,7 @@ class TrainSettings:
     labels: Array | None = None
     noise_rate: float | None = None
     trusted: float = 0.01
+    validation: float | None = None
     limit: int | None = None
     epochs: int | None = None
     model_options: dict[str, Any] = field(default_factory=dict)
@@ -94,10 +99,7 @@ class NoisyTask(NamedTuple):
 
 def noisy_task(settings: TrainSettings) -> NoisyTask:
     """Load the data and make its labels noisy, validation labels in the same way."""
-    splits = data.load(settings.data, random_state=settings.seed)
-    if settings.limit is not None and settings.limit < len(splits.train.y):
-        # Tuples of arrays in their original order, whose labels are in random order.
-        splits = splits._replace(train=Split(*(a[: settings.limit] for a in splits.train)))
+    splits = _load(settings)
     y, held_out = splits.train.y, splits.validation.y
     if settings.labels is not None:
         return _given_labels(splits, settings)
@@ -124,6 +126,20 @@ def noisy_task(settings: TrainSettings) -> NoisyTask:
     if len(held_out):
         of_validation = make(held_out, random_state=rng_validation).labels
     return NoisyTask(splits, made.labels, of_validation, made.changed, made.rate, made.transition)
+
+
+def _load(settings: TrainSettings) -> Splits:
+    """The data set, or its first samples, of which validation samples are drawn."""
+    if settings.limit is None:
+        return data.load(settings.data, random_state=settings.seed, validation=settings.validation)
+    splits = data.load(settings.data, random_state=settings.seed, validation=0)
+    n = min(1000, max(1, settings.limit // 9))
+    part = Split(*(a[: settings.limit + n] for a in splits.train))
+    rng = np.random.default_rng(np.random.SeedSequence([settings.seed, 4]))
+    held_out = np.zeros(len(part.y), bool)
+    held_out[rng.permutation(len(part.y))[:n]] = True
+    train, validation = (Split(*(a[rows] for a in part)) for rows in (~held_out, held_out))
+    return splits._replace(train=train, validation=validation)
 
 
 def _given_labels(splits: Splits, settings: TrainSettings) -> NoisyTask:
@@ -180,7 +196,8 @@ def run_training(
         method=method,
         recipe=recipe,
         trusted=trusted,
-        validation=(splits.test.X, splits.test.y),
+        # Only watched; all of a large test set would cost as much as training.
+        validation=(splits.test.X[:WATCHED], splits.test.y[:WATCHED]),
         seed=settings.seed,
         device=settings.device,
         precision=settings.precision,
@@ -188,9 +205,12 @@ def run_training(
         progress=progress,
     )
     device = next(trained.net.parameters()).device
-    predicted = predict_logits(trained.net, torch.from_numpy(np.array(splits.train.X)), device)
-    fitted = float((predicted.argmax(1).numpy() == labels).mean())
-    accuracy = float(trained.history[-1]["held_out_accuracy"])
+
+    def agreement(X: Array, y: Array) -> float:
+        z = predict_logits(trained.net, torch.from_numpy(np.array(X)), device)
+        return float((z.argmax(1).numpy() == y).mean())
+
+    fitted, accuracy = agreement(splits.train.X, labels), agreement(*splits.test[:2])
     result = TrainResult(trained, task._replace(labels=labels), fitted, accuracy)
     if folder is not None:
         _write_run(folder, settings, result)

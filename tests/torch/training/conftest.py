@@ -5,12 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from rehead.torch.models import FCN
 from rehead.torch.training import Recipe, train
 from rehead.torch.training.loop import make_optimizer
 from rehead.torch.training.method import Batch, Moment
+
+from .killed import ConvNet
 
 
 @pytest.fixture(autouse=True)
@@ -36,24 +38,9 @@ def make_net():
     return lambda: FCN(6, 3, hidden=(8,))
 
 
-class ConvNet(nn.Module):
-    """Convolutions, batch normalisation and dropout: whatever has a state or draws numbers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv1, self.conv2 = nn.Conv2d(3, 4, 3, padding=1), nn.Conv2d(4, 6, 3, padding=1)
-        self.bn = nn.BatchNorm2d(6)
-        self.dropout = nn.Dropout(0.2)
-        self.out = nn.Linear(6, 3)
-
-    def forward(self, x: Tensor) -> Tensor:
-        x = torch.relu(self.conv1(x.float() / 255))
-        x = torch.relu(self.bn(self.conv2(x))).mean((2, 3))
-        return self.out(self.dropout(x))
-
-
 @pytest.fixture
 def conv_net():
+    """Convolutions, batch normalisation and dropout: whatever has a state or draws numbers."""
     return ConvNet
 
 

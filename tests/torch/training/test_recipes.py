@@ -119,6 +119,7 @@ def test_a_recipe_cannot_be_changed_but_replaced() -> None:
         ({"epochs": 2, "schedule": "cosin"}, "Did you mean 'cosine'"),
         ({"epochs": 2, "augment": ("crop", "rotate")}, "augment must be one of"),
         ({"epochs": 2, "learning_rate": 0.0}, "learning_rate must be above 0"),
+        ({"epochs": 2, "schedule": "cosine", "warmup": 1.0}, "warmup"),
         ({"epochs": 2, "learning_rate": float("nan")}, "learning_rate must be above 0"),
     ],
 )

@@ -8,7 +8,8 @@ was killed goes on from the last whole epoch and ends with the same weights.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from rehead.persist import read_model, write_atomically, write_model
+from rehead.persist import read_model, remove_leftovers, write_atomically, write_model
 from rehead.torch.training.method import Memory
 
 FILE = "checkpoint.safetensors"
@@ -29,7 +30,7 @@ History = list[dict[str, Any]]
 
 
 class DiskError(OSError):
-    """A checkpoint could not be written."""
+    """A file of a run could not be written."""
 
 
 def write_checkpoint(
@@ -51,14 +52,26 @@ def write_checkpoint(
                 if value is not None
             }
     arrays = {name: value.detach().cpu().numpy() for name, value in tensors.items()}
-    try:
+    with _writing(folder):
         write_model(folder / FILE, KIND, arrays, {"identity": identity, "history": history})
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise DiskError(
-            f"Cannot write the checkpoint of epoch {len(history)} to {folder}: {error}. The one "
-            "before it is untouched. Make room and start again with the same arguments: training "
-            "goes on from there."
+            f"Cannot write to {folder}: {error}. What was written before is untouched. Make room "
+            "and start again with the same arguments: training goes on from the last checkpoint."
         ) from error
+
+
+def has_checkpoint(folder: Path) -> bool:
+    """Whether there is a checkpoint; half-written files of a killed process are removed."""
+    for name in (FILE, LOG):
+        remove_leftovers(folder / name)
+    return (folder / FILE).exists()
 
 
 def read_checkpoint(
@@ -103,12 +116,13 @@ def check_same_run(found: Mapping[str, Any], wanted: Mapping[str, Any], folder: 
 def write_log(folder: Path, history: History) -> None:
     """Write the log anew, so that it has no epochs that the checkpoint does not know."""
     lines = "".join(json.dumps(entry) + "\n" for entry in history)
-    write_atomically(folder / LOG, lines.encode())
+    with _writing(folder):
+        write_atomically(folder / LOG, lines.encode())
 
 
 def append_log(folder: Path, entry: Mapping[str, Any]) -> None:
     """Add one line."""
-    with (folder / LOG).open("a", encoding="utf-8") as file:
+    with _writing(folder), (folder / LOG).open("a", encoding="utf-8") as file:
         file.write(json.dumps(entry) + "\n")
 
 
@@ -119,7 +133,8 @@ def write_weights(folder: Path, nets: list[nn.Module]) -> None:
             name: value.detach().cpu().contiguous() for name, value in net.state_dict().items()
         }
         name = "net.safetensors" if i == 0 else f"net{i + 1}.safetensors"
-        write_atomically(folder / name, save(state))
+        with _writing(folder):
+            write_atomically(folder / name, save(state))
 
 
 def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -83,5 +83,6 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """The most probable label of each sample."""
-        labels: Array = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        labels: Array = self.classes_[best]
         return labels

@@ -16,6 +16,7 @@ from rehead import _validation as check
 from rehead._typing import Array
 from rehead.torch.training.method import Method
 from rehead.torch.training.recipes import Recipe, find_recipe
+from rehead.torch.training.settings import check_count
 from rehead.torch.training.task import MakeNet, Task, predict_logits
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -51,6 +52,7 @@ def as_task(
 ) -> Task:
     """Check everything that does not depend on the method."""
     check.check_choice(precision, PRECISIONS, "precision")
+    check_count("seed", seed, least=0)
     check.check_choice(keep, ("last", "best"), "keep")
     if keep == "best" and validation is None:
         raise ValueError("keep='best' needs validation=(X, y) to tell which weights are best.")
@@ -64,6 +66,11 @@ def as_task(
     if validation is not None:
         held_out = as_inputs(validation[0]), as_codes(validation[1])
         _check_lengths(*held_out)
+        if held_out[0].shape[1:] != inputs.shape[1:]:
+            raise ValueError(
+                f"Validation inputs have shape {tuple(held_out[0].shape[1:])}, training inputs "
+                f"{tuple(inputs.shape[1:])}."
+            )
     n_classes = _outputs(make, inputs, target)
     for codes in (labels, *([] if held_out is None else [held_out[1]])):
         _check_codes(codes, n_classes)
@@ -100,7 +107,7 @@ def check_task(task: Task, method: Method) -> None:
             f"The recipe augments images ({', '.join(recipe.augment)}), but inputs have shape "
             f"{tuple(task.X.shape[1:])}. Use a recipe with augment=()."
         )
-    if isinstance(task.make_net, GivenNet) and (method.networks > 1 or method.prepare is not None):
+    if isinstance(task.make_net, GivenNet) and (method.networks > 1 or method.stages):
         raise ValueError(
             f"Method {method.name!r} trains more than one network. Pass a function that makes a "
             "new one: train(lambda: Net(...), ...)."
@@ -144,7 +151,7 @@ def default_device() -> str:
 
 def as_inputs(X: Any) -> Tensor:
     """Inputs as a tensor: bytes stay bytes, double precision becomes single."""
-    tensor = X if isinstance(X, Tensor) else torch.from_numpy(_writable(X))
+    tensor = X.detach() if isinstance(X, Tensor) else torch.from_numpy(_writable(X))
     tensor = tensor.float() if tensor.dtype in (torch.float64, torch.float16) else tensor
     if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
         row = int((~torch.isfinite(tensor.flatten(1))).any(dim=1).nonzero()[0])
@@ -155,7 +162,7 @@ def as_inputs(X: Any) -> Tensor:
 def as_codes(y: Any) -> Tensor:
     """Labels as class codes."""
     labels = y.detach().cpu().numpy() if isinstance(y, Tensor) else np.asarray(y)
-    labels = check.check_labels(labels, len(labels))
+    labels = check.check_labels(None if y is None else labels, labels.size)
     if labels.dtype.kind not in "iu":
         raise ValueError(
             f"Labels must be class codes 0 .. C-1 for training, got {labels.dtype}. Make them "
@@ -164,23 +171,26 @@ def as_codes(y: Any) -> Tensor:
     return torch.from_numpy(labels.astype(np.int64))
 
 
-def data_fingerprint(task: Task) -> str:
-    """A checksum of labels, trusted samples and some of the inputs."""
-    digest = hashlib.sha256(f"{tuple(task.X.shape)}{task.X.dtype}".encode())
-    rows = torch.linspace(0, len(task.y) - 1, min(64, len(task.y))).long()
-    for part in (task.y, task.trusted, task.X[rows.to(task.X.device)]):
+def data_fingerprint(X: Tensor, *columns: Tensor) -> str:
+    """A checksum of whole columns (labels, trusted samples) and some of the inputs."""
+    digest = hashlib.sha256(f"{tuple(X.shape)}{X.dtype}".encode())
+    rows = torch.linspace(0, len(X) - 1, min(64, len(X))).long()
+    for part in (*columns, X[rows.to(X.device)]):
         digest.update(part.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()[:16]
 
 
 def _writable(X: Any) -> Array:
     array = np.asarray(X)
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
     if array.dtype.kind not in "buif":
         raise ValueError(f"Inputs must be numbers, got an array of {array.dtype}.")
     return array if array.flags.writeable and array.flags.c_contiguous else array.copy()
 
 
 def _check_lengths(X: Tensor, y: Tensor) -> None:
+    if not len(X):
+        raise ValueError("There are no samples: X is empty.")
     if len(X) != len(y):
         raise ValueError(
             f"There are {len(X)} inputs and {len(y)} labels. Pass one label for each input."
@@ -199,10 +209,10 @@ def _check_codes(y: Tensor, n_classes: int) -> None:
 def _outputs(make: Callable[[], nn.Module], X: Tensor, device: torch.device) -> int:
     """How many classes the network tells apart: it is asked, with two inputs."""
     with torch.random.fork_rng(devices=[]):
-        net = make().to(device)
+        net = make()
     if not isinstance(net, nn.Module):
         raise TypeError(f"make_net must give an nn.Module, got {type(net).__name__}.")
-    logits = predict_logits(net, X[:2], device)
+    logits = predict_logits(net.to(device), X[:2], device)
     if logits.ndim != 2:
         raise ValueError(
             f"The network must give one row of logits for each input, got shape "

@@ -23,8 +23,14 @@ from rehead.torch.training.method import Batch, Memory, Method, Moment
 from rehead.torch.training.recipes import Recipe
 from rehead.torch.training.task import MakeNet, Task, derived_seed, predict_logits
 
+CHECKPOINT_SECONDS = 10.0
+"""How much work a kill may cost: epochs that take less do not each write a checkpoint."""
 BEST = "best/"
 """Prefix of the weights with the smallest held-out loss, in the memory."""
+
+
+class DivergedError(ValueError):
+    """The loss is no longer a number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +106,9 @@ def train(
     precision : {"float32", "bfloat16"}, default="float32"
         "bfloat16" is mixed precision: weights stay in single.
     folder : path, optional
-        Where the log (JSON lines), a checkpoint after each epoch and the final weights go. Called
-        again with the same arguments, training goes on after the last whole epoch and ends with
-        the weights of an uninterrupted run.
+        Where the log (JSON lines), checkpoints (after an epoch, if the last one is ten seconds old)
+        and the final weights go. Called again with the same arguments, training goes on from the
+        checkpoint and ends with the weights of an uninterrupted run.
     progress : bool, optional
         Show a progress bar; by default only in a terminal.
     on_epoch : callable, optional
@@ -157,15 +163,17 @@ def run(task: Task, method: Method) -> Trained:
     check_task(task, method)
     if task.folder is not None:
         task.folder.mkdir(parents=True, exist_ok=True)
-    memory = {} if method.prepare is None else method.prepare(task)
+    identity = _identity(task, method)
     nets = [task.network(i) for i in range(method.networks)]
     optimizers = [make_optimizer(net, task.recipe) for net in nets]
-    identity = _identity(task, method)
+    memory: Memory = {}
     history: disk.History = []
+    if task.folder is not None and disk.has_checkpoint(task.folder):
+        memory, history = disk.read_checkpoint(task.folder, identity, nets, optimizers)
+        memory = {name: value.to(task.device) for name, value in memory.items()}
+    elif method.prepare is not None:
+        memory = method.prepare(task)
     if task.folder is not None:
-        if (task.folder / disk.FILE).exists():
-            memory, history = disk.read_checkpoint(task.folder, identity, nets, optimizers)
-            memory = {name: value.to(task.device) for name, value in memory.items()}
         disk.write_log(task.folder, history)
     _train_epochs(task, method, nets, optimizers, memory, history, identity)
     if task.keep == "best":
@@ -192,6 +200,7 @@ def _train_epochs(
         progress_bar(text, recipe.epochs * steps, show=task.progress) as advance,
     ):
         advance(len(history) * steps)
+        written = time.perf_counter()
         while len(history) < recipe.epochs and not _is_fitted(history, recipe):
             epoch = len(history)
             # All randomness of an epoch comes from here, so that it can be begun again.
@@ -203,11 +212,15 @@ def _train_epochs(
             numbers = _epoch(task, method, nets, optimizers, memory, moment, advance)
             numbers |= _held_out(task, nets, memory)
             numbers["seconds"] = round(time.perf_counter() - start, 3)
+            _check_finite(numbers)
             history.append(numbers)
             advance(0, f"{text}: {_summary(numbers)}")
             if task.folder is not None:
-                disk.write_checkpoint(task.folder, identity, nets, optimizers, memory, history)
                 disk.append_log(task.folder, numbers)
+                last = len(history) == recipe.epochs or _is_fitted(history, recipe)
+                if last or time.perf_counter() - written >= CHECKPOINT_SECONDS:
+                    disk.write_checkpoint(task.folder, identity, nets, optimizers, memory, history)
+                    written = time.perf_counter()
             if task.on_epoch is not None:
                 task.on_epoch(numbers)
 
@@ -253,7 +266,8 @@ def _epoch(
         "learning_rate": rate,
         "loss": float(total) / seen,
         "fitted": float(right) / seen,
-        **{name: float(value) for name, value in memory.items() if value.ndim == 0},
+        # Names with a slash are weights.
+        **{k: float(v) for k, v in memory.items() if v.ndim == 0 and "/" not in k},
     }
 
 
@@ -352,6 +366,14 @@ def _held_out(task: Task, nets: list[nn.Module], memory: Memory) -> dict[str, fl
     }
 
 
+def _check_finite(numbers: dict[str, Any]) -> None:
+    if not math.isfinite(numbers["loss"]):
+        raise DivergedError(
+            f"Training diverged: the loss of epoch {numbers['epoch']} is {numbers['loss']}. Lower "
+            f"the recipe's learning_rate ({numbers['learning_rate']:.2g} then) or give it a warmup."
+        )
+
+
 def _load_best(nets: list[nn.Module], memory: Memory) -> None:
     for i, net in enumerate(nets):
         prefix = f"{BEST}{i}/"
@@ -380,7 +402,10 @@ def _identity(task: Task, method: Method) -> dict[str, Any]:
         "seed": task.seed,
         "precision": str(task.precision),
         "keep": task.keep,
-        "data": data_fingerprint(task),
+        "data": data_fingerprint(task.X, task.y, task.trusted),
+        "held out": data_fingerprint(*task.held_out)
+        if task.held_out is not None and task.keep == "best"
+        else None,
         "network": sorted(
             f"{name} {tuple(p.shape)}" for name, p in task.network().state_dict().items()
         ),

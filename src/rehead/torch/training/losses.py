@@ -38,10 +38,17 @@ def bootstrap_soft(z: Tensor, y: Tensor, beta: float) -> Tensor:
     return -beta * _at(log_p, y) + (1 - beta) * entropy
 
 
-def forward_corrected(z: Tensor, y: Tensor, T: Tensor) -> Tensor:
-    """``-log sum_i p_i T[i, y]``, as a log-sum-exp: exact however small the numbers are."""
+def forward_corrected(z: Tensor, y: Tensor, T: Tensor, trusted: Tensor | None = None) -> Tensor:
+    """``-log sum_i p_i T[i, y]``, as a log-sum-exp: exact however small the numbers are.
+
+    For trusted samples T is the identity, which makes it cross-entropy.
+    """
     log_p = functional.log_softmax(z.float(), dim=1)
-    return -torch.logsumexp(log_p + T.to(log_p).log().T[y], dim=1)
+    of_label = T.T[y]
+    if trusted is not None:
+        own = functional.one_hot(y, len(T)).to(of_label)
+        of_label = torch.where(trusted[:, None], own, of_label)
+    return -torch.logsumexp(log_p + of_label.log().to(log_p), dim=1)
 
 
 def backward_corrected(z: Tensor, y: Tensor, inverse: Tensor) -> Tensor:

@@ -69,12 +69,15 @@ class KnownLabels(NamedTuple):
     @classmethod
     def of(cls, rows: Any, labels: Any) -> KnownLabels:
         """Check and convert."""
-        index, codes = np.asarray(rows, np.int64), np.asarray(labels, np.int64)
+        index = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows)
+        index, codes = index.astype(np.int64), np.asarray(labels, np.int64)
         if index.shape != codes.shape or index.ndim != 1 or len(index) < 20:
             raise ValueError(
                 "clean must be (rows, labels) of equal length and at least 20 samples, got "
                 f"{index.shape} and {codes.shape}."
             )
+        if index.min() < 0:
+            raise ValueError(f"clean names row {index.min()}. Rows are counted from 0.")
         return cls(torch.from_numpy(index), torch.from_numpy(codes))
 
     @property
@@ -94,7 +97,7 @@ def teach(
             raise ValueError(
                 f"clean names row {int(known.rows.max())}, but there are {len(task.y)} samples."
             )
-        student = task.stage("student", _recorded(known.rows))
+        student = task.stage("student", _recorded(known))
         recorded = student.memory["recorded"].cpu()
         right = (task.y.cpu()[known.rows] == known.labels).float()
         if right.min() == right.max():
@@ -109,8 +112,9 @@ def teach(
     return prepare
 
 
-def _recorded(rows: Tensor) -> Method:
+def _recorded(known: KnownLabels) -> Method:
     """Cross-entropy that notes the losses of some rows before each epoch."""
+    rows = known.rows
 
     def before_epoch(nets: list[nn.Module], task: Task, moment: Moment, memory: Memory) -> None:
         index = rows.to(task.X.device)
@@ -119,7 +123,7 @@ def _recorded(rows: Tensor) -> Method:
         before = memory.get("recorded")
         memory["recorded"] = loss if before is None else torch.cat([before.cpu(), loss])
 
-    return Method("cross-entropy", {"recorded": len(rows)}, before_epoch=before_epoch)
+    return Method("cross-entropy", {"recorded": known.checksum}, before_epoch=before_epoch)
 
 
 def fit_teacher(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from torch import Tensor, nn
 
 from rehead.torch.training import losses
@@ -73,6 +74,8 @@ class Method:
     prepare, before_epoch : callables, optional
     needs_trusted : bool
         Whether some samples must be known to have the right label.
+    stages : bool
+        Whether other networks are trained first.
     """
 
     name: str
@@ -83,3 +86,8 @@ class Method:
     prepare: Preparation | None = None
     before_epoch: BeforeEpoch | None = None
     needs_trusted: bool = False
+    stages: bool = False
+
+    def __post_init__(self) -> None:
+        plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in self.settings.items()}
+        object.__setattr__(self, "settings", plain)

@@ -7,6 +7,7 @@ it follows; ``docs/training.md`` tells which is which.
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass, replace
 
 from rehead import _validation as check
@@ -61,8 +62,12 @@ class Recipe:
         for name in self.augment:
             check.check_choice(name, AUGMENTATIONS, "augment")
         for name in ("epochs", "batch_size"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1.")
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+            object.__setattr__(self, name, int(value))
+        if not 0 <= self.warmup < 1:
+            raise ValueError(f"warmup must be in [0, 1), a share of training; got {self.warmup!r}.")
         if not self.learning_rate > 0:
             raise ValueError(f"learning_rate must be above 0, got {self.learning_rate!r}.")
 

@@ -27,3 +27,11 @@ def check_noise_rate(method: str, rate: float | None) -> float:
     if not 0 <= rate < 1:
         raise ValueError(f"noise_rate must be in [0, 1), got {rate!r}. For 40 % pass 0.4.")
     return float(rate)
+
+
+def check_percentile(percentile: float | None) -> None:
+    """Raise unless a value is a percentile or None."""
+    if percentile is not None and not 1 < percentile <= 100:
+        raise ValueError(
+            f"percentile must be in (1, 100], in percent, or None, got {percentile!r}."
+        )

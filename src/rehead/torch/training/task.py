@@ -73,7 +73,10 @@ class Task:
 
         folder = None if self.folder is None else self.folder / name
         seed = derived_seed(self.seed, name)
-        return run(replace(self, folder=folder, label=f"{self.label}{name}, ", seed=seed), method)
+        return run(
+            replace(self, folder=folder, label=f"{self.label}{name}, ", seed=seed, on_epoch=None),
+            method,
+        )
 
 
 def derived_seed(seed: int, *path: Any) -> int:

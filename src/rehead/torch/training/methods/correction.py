@@ -18,6 +18,7 @@ from rehead.torch.training import losses
 from rehead.torch.training import transition as matrices
 from rehead.torch.training.method import Batch, Memory, Method
 from rehead.torch.training.methods.cross_entropy import cross_entropy
+from rehead.torch.training.settings import check_percentile
 from rehead.torch.training.task import Task, predict_probabilities
 
 HELD_OUT = 0.1
@@ -34,6 +35,7 @@ def forward(*, transition: Any = None, percentile: float | None = 97.0) -> Metho
         Anchors are the surest samples below this percentile. ``None`` takes the surest of all, as
         the reference does for CIFAR-100.
     """
+    check_percentile(percentile)
 
     def prepare(task: Task) -> Memory:
         T = _matrix(task, transition, percentile)
@@ -43,7 +45,8 @@ def forward(*, transition: Any = None, percentile: float | None = 97.0) -> Metho
     def loss(z: Tensor, batch: Batch, memory: Memory) -> Tensor:
         return losses.forward_corrected(z, batch.y, memory["transition"])
 
-    return Method("forward", _settings(transition, percentile), loss, prepare=prepare)
+    settings = _settings(transition, percentile)
+    return Method("forward", settings, loss, prepare=prepare, stages=transition is None)
 
 
 def backward(*, transition: Any = None, percentile: float | None = 97.0) -> Method:
@@ -54,6 +57,7 @@ def backward(*, transition: Any = None, percentile: float | None = 97.0) -> Meth
     transition, percentile
         As for forward; the matrix must have an inverse.
     """
+    check_percentile(percentile)
 
     def prepare(task: Task) -> Memory:
         T = _matrix(task, transition, percentile)
@@ -65,7 +69,8 @@ def backward(*, transition: Any = None, percentile: float | None = 97.0) -> Meth
     def loss(z: Tensor, batch: Batch, memory: Memory) -> Tensor:
         return losses.backward_corrected(z, batch.y, memory["inverse"])
 
-    return Method("backward", _settings(transition, percentile), loss, prepare=prepare)
+    settings = _settings(transition, percentile)
+    return Method("backward", settings, loss, prepare=prepare, stages=transition is None)
 
 
 def anchor_transition(task: Task, percentile: float | None) -> Array:

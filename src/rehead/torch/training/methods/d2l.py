@@ -18,7 +18,7 @@ from rehead.torch.training import lid as dimension
 from rehead.torch.training import losses
 from rehead.torch.training.method import Batch, Memory, Method, Moment
 from rehead.torch.training.settings import check_count
-from rehead.torch.training.task import Task
+from rehead.torch.training.task import Task, derived_seed
 
 BEFORE = "previous/"
 """Prefix of the weights of one epoch before, in the memory."""
@@ -63,7 +63,13 @@ def d2l(
         net = nets[0]
         values: list[float] = memory.get("lids", torch.empty(0)).tolist()
         value = mean_lid(
-            net, task, layer=layer, neighbours=neighbours, batches=batches, batch_size=batch_size
+            net,
+            task,
+            moment.epoch,
+            layer=layer,
+            neighbours=neighbours,
+            batches=batches,
+            batch_size=batch_size,
         )
         # An invalid value is replaced by the one before it.
         values.append(value if value > 0 else (values[-1] if values else 1.0))
@@ -102,6 +108,7 @@ def d2l(
 def mean_lid(
     net: nn.Module,
     task: Task,
+    epoch: int = 0,
     *,
     layer: str | None = None,
     neighbours: int = 20,
@@ -110,7 +117,9 @@ def mean_lid(
 ) -> float:
     """Mean LID of random training samples; NaN if there is none."""
     size = min(batch_size, len(task.y))
-    rows = torch.randperm(len(task.y))[: size * batches]
+    # A generator of its own, so that batches come in the order they have without D2L.
+    generator = torch.Generator().manual_seed(derived_seed(task.seed, "lid", epoch))
+    rows = torch.randperm(len(task.y), generator=generator)[: size * batches]
     rows = rows[: len(rows) // size * size].to(task.X.device)
     own = [str(name) for name in getattr(net, "feature_layers", ())][-1:]
     names: Any = [layer] if layer is not None else own or "auto"

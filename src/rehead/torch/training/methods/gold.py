@@ -14,11 +14,13 @@ from rehead.torch.training import transition as matrices
 from rehead.torch.training.method import Batch, Memory, Method
 from rehead.torch.training.methods.correction import anchor_transition
 from rehead.torch.training.methods.cross_entropy import cross_entropy
+from rehead.torch.training.settings import check_percentile
 from rehead.torch.training.task import Task, predict_probabilities
 
 
 def forward_gold(*, percentile: float | None = 97.0) -> Method:
     """Forward correction with T from anchor points, and plain cross-entropy on trusted samples."""
+    check_percentile(percentile)
 
     def prepare(task: Task) -> Memory:
         if bool(task.trusted.all()):
@@ -27,7 +29,12 @@ def forward_gold(*, percentile: float | None = 97.0) -> Method:
         return _remember(task, T)
 
     return Method(
-        "forward-gold", {"percentile": percentile}, _loss, prepare=prepare, needs_trusted=True
+        "forward-gold",
+        {"percentile": percentile},
+        _loss,
+        prepare=prepare,
+        needs_trusted=True,
+        stages=True,
     )
 
 
@@ -44,12 +51,11 @@ def glc() -> Method:
         p = predict_probabilities(first.net, task.X[task.trusted.to(task.X.device)], task.device)
         return _remember(task, matrices.gold_transition(p, y, task.n_classes))
 
-    return Method("glc", {}, _loss, prepare=prepare, needs_trusted=True)
+    return Method("glc", {}, _loss, prepare=prepare, needs_trusted=True, stages=True)
 
 
 def _loss(z: Tensor, batch: Batch, memory: Memory) -> Tensor:
-    corrected = losses.forward_corrected(z, batch.y, memory["transition"])
-    return torch.where(batch.trusted, losses.cross_entropy(z, batch.y), corrected)
+    return losses.forward_corrected(z, batch.y, memory["transition"], batch.trusted)
 
 
 def _remember(task: Task, T: object) -> Memory:

@@ -58,6 +58,9 @@ def mentornet(
     for name, value in (("percentile", percentile), ("decay", decay), ("burn_in", burn_in)):
         check_share(name, value)
     check_count("ramp", ramp)
+    check_count("teacher_steps", teacher_steps)
+    if not gamma > 0:
+        raise ValueError(f"gamma must be above 0, got {gamma!r}.")
     rate = check_noise_rate("mentornet", noise_rate) if form == "small-loss" else None
     if form == "teacher" and clean is None:
         raise ValueError(
@@ -105,4 +108,4 @@ def mentornet(
         known = mentor.KnownLabels.of(*clean)
         settings["clean"] = known.checksum
         prepare = mentor.teach(known, percentile, decay, teacher_steps)
-    return Method("mentornet", settings, select=select, prepare=prepare)
+    return Method("mentornet", settings, select=select, prepare=prepare, stages=prepare is not None)
