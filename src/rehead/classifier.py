@@ -16,6 +16,7 @@ from rehead import persist
 from rehead._typing import Array
 from rehead.fingerprint import fingerprint
 from rehead.gaussian import Options, TiedGaussians, estimate, group_by_class, tied_gaussians
+from rehead.gaussian.labelnoise import NoiseModel
 from rehead.gaussian.options import Start
 from rehead.gaussian.shrinkage import Shrinkage
 
@@ -73,6 +74,12 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     priors_ : array of shape (n_classes,)
     support_ : boolean array of shape (n_samples,)
         The training rows that were kept.
+    trust_ : array of shape (n_samples,)
+        How far each training label counts, 0 to 1 (to its weight, with sample weights): for
+        "anchored" the probability that it is right, otherwise 1 for what was kept.
+    noise_ : NoiseModel or None
+        What "anchored" found out about the noise: ``noise_.rate``, its standard error
+        ``noise_.rate_error``, the matrix ``noise_.transition``.
     n_iter_ : array of shape (n_classes,)
         Selection steps done for each class; 0 where there was nothing to trim.
     log_det_ : float
@@ -179,7 +186,9 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         fit = estimate(name, data, resolved, rng)
         for note in [*check.single_sample_note(codes, self.classes_), *fit.notes]:
             warnings.warn(note, check.ReheadWarning, stacklevel=2)
-        self.support_ = fit.support > 0
+        self.support_ = fit.support > (0.0 if fit.noise is None else 0.5)
+        self.noise_ = fit.noise
+        self.trust_ = fit.support
         self.n_iter_ = fit.n_iter
         hashes = fingerprint(X, codes)
         order = np.argsort(hashes)
@@ -194,8 +203,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         self.covariance_ = g.covariance.astype(dtype)
         self.priors_ = g.priors
         self.log_det_ = g.factor.log_det
-        self.coef_ = g.weights.astype(dtype)
-        self.intercept_ = (g.bias - g.weights @ g.centre).astype(dtype)
+        self.coef_ = g.slopes.astype(dtype)
+        self.intercept_ = (g.bias - g.slopes @ g.centre).astype(dtype)
 
     def decision_function(self, X: Any) -> Array:
         """Discriminant scores: the log posterior up to a term that all classes share.
@@ -257,16 +266,22 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
             "covariance": self._gaussians.covariance,
             "priors": self._gaussians.priors,
             "support": self.support_,
+            "trust": self.trust_,
             "n_iter": self.n_iter_,
             "seen": self._seen,
             "seen_weights": self._seen_weights,
             "seen_members": self._seen_members,
         }
+        if self._gaussians.offsets is not None:
+            arrays["offsets"] = self._gaussians.offsets
+        if self.noise_ is not None:
+            arrays |= {f"noise.{name}": np.asarray(v) for name, v in self.noise_._asdict().items()}
         settings = {
             "params": persist.params_to_json(self.get_params(deep=False)),
             "classes": persist.labels_to_json(self.classes_),
             "dtype": self.means_.dtype.str,
             "feature_names": getattr(self, "feature_names_in_", np.array([])).tolist() or None,
+            "temperature": self._gaussians.temperature,
             "shrunk": self._gaussians.shrunk,
             "fixed": self._gaussians.fixed,
         }
@@ -283,7 +298,19 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         if settings["feature_names"]:
             self.feature_names_in_ = np.array(settings["feature_names"], dtype=object)
         g = tied_gaussians(arrays["means"], arrays["covariance"], arrays["priors"])
-        g = replace(g, shrunk=settings["shrunk"], fixed=settings["fixed"])
+        g = replace(
+            g,
+            shrunk=settings["shrunk"],
+            fixed=settings["fixed"],
+            temperature=settings.get("temperature", 1.0),
+            offsets=arrays.get("offsets"),
+        )
+        self.trust_ = arrays.get("trust", self.support_.astype(float))
+        self.noise_ = None
+        if "noise.nll" in arrays:
+            fields: dict[str, Any] = {f: arrays[f"noise.{f}"] for f in NoiseModel._fields}
+            numbers = {name: float(fields[name]) for name in ("temperature", "nll")}
+            self.noise_ = NoiseModel(**{**fields, **numbers})
         self._set_gaussians(g, np.dtype(settings["dtype"]))
         return self
 

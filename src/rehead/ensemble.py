@@ -14,10 +14,11 @@ from rehead import _validation as check
 from rehead import persist
 from rehead._typing import Array
 from rehead.classifier import RobustGaussianClassifier
+from rehead.consensus import STACK, HeldOut, Judgement, fit_consensus, log_of
+from rehead.gaussian.labelnoise import Calibration
 from rehead.weights import authors_weights, estimate_transition, layer_weights
 
 Layers = Mapping[str, Any]
-STACK = "stack"
 
 
 class LayerEnsemble(ClassifierMixin, BaseEstimator):
@@ -117,6 +118,7 @@ priors, random_state
         validation: tuple[Layers, Any] | tuple[Layers, Any, Any] | None = None,
         *,
         ids: Any = None,
+        trusted: Any = None,
     ) -> Self:
         """Fit the classifier of each layer, then the weights.
 
@@ -129,18 +131,25 @@ priors, random_state
             Held-out samples, with labels as noisy as the training ones.
         ids : array-like of shape (n_samples,), optional
             Ids of the training samples: a warning tells if validation samples are among them.
+        trusted : boolean array-like of shape (n_samples,), optional
+            Samples whose label is known to be right.
         """
         check.check_choice(self.weights, ("nll", "corrected", "equal"), "weights")
         check.check_layers(layers)
         self._inputs = list(layers)
         for name in self._given():
             check.check_choice(name, layers, "given")
+        self._stacked = [name for name in layers if name not in self._given()] if self.stack else []
+        self._calibrations: dict[str, Calibration] = {}
+        self.judgement_: Judgement | None = None
+        if self._is_auto():
+            return self._fit_auto(layers, y, validation, ids, trusted)
         members = self._members(layers)
         estimated = [name for name in members if name not in self._given()]
         if not estimated:
             raise ValueError("All layers are given posteriors. Add one with features.")
         penultimate = self._penultimate(estimated)
-        self._fit_members({name: members[name] for name in estimated}, y)
+        self._fit_members({name: members[name] for name in estimated}, y, trusted)
         self.layers_ = list(members)
         self.classes_ = self.estimators_[estimated[-1]].classes_
         self.weights_ = np.full(len(self.layers_), 1.0 / len(self.layers_))
@@ -166,14 +175,48 @@ priors, random_state
         return self.penultimate
 
     def _members(self, layers: Layers) -> dict[str, Any]:
-        """What the members are fitted on: the layers, or their stack."""
-        if not self.stack:
-            return dict(layers)
-        features = [np.asarray(X) for name, X in layers.items() if name not in self._given()]
-        given = {name: layers[name] for name in self._given()}
-        return {STACK: np.concatenate(features, axis=1), **given} if features else given
+        """What the members are fitted on: the layers, some of them as a stack."""
+        members = {} if self.stack else {n: X for n, X in layers.items() if n not in self._given()}
+        if self._stacked:
+            members[STACK] = np.concatenate([np.asarray(layers[n]) for n in self._stacked], axis=1)
+        return {**members, **{name: layers[name] for name in self._given()}}
 
-    def _fit_members(self, members: Layers, y: Any) -> None:
+    def _is_auto(self) -> bool:
+        name = check.DEFAULT_ESTIMATOR if self.estimator is None else self.estimator
+        return self.preset is None and name == "auto" and not self.stack
+
+    def _fit_auto(self, layers: Layers, y: Any, validation: Any, ids: Any, trusted: Any) -> Self:
+        """Consensus of the layers; see ``consensus.py``."""
+        checked = {
+            n: check.check_features(RobustGaussianClassifier(), X, reset=True)
+            for n, X in layers.items()
+            if n not in self._given()
+        }
+        if not checked:
+            raise ValueError("All layers are given posteriors. Add one with features.")
+        given = {n: np.asarray(layers[n]) for n in self._given()}
+        n = len(next(iter(checked.values())))
+        self.classes_, codes = check.encode_labels(check.check_labels(y, n))
+        rng = check.generator_from(self.random_state)
+        held_out = None
+        if validation is not None:
+            of_layers, labels, *rest = validation
+            if rest:
+                check.warn_if_shared(ids, rest[0])
+            check.check_layers(of_layers, expected=self._inputs)
+            held = {name: np.asarray(X) for name, X in of_layers.items()}
+            size = len(next(iter(held.values())))
+            known = check.known_codes(check.check_labels(labels, size), self.classes_)
+            held_out = HeldOut(held, known)
+        found = fit_consensus(checked, given, codes, self.classes_, held_out, trusted, rng)
+        self.layers_, self.weights_ = found.names, found.weights
+        self.estimators_: dict[str, RobustGaussianClassifier] = found.members
+        self._calibrations = found.calibrations
+        self._stacked, self.judgement_ = found.stacked, found.judgement
+        self.transition_ = found.judgement.noise.transition
+        return self
+
+    def _fit_members(self, members: Layers, y: Any, trusted: Any) -> None:
         own = ("penultimate", "given", "weights", "stack")
         params = {k: v for k, v in self.get_params(deep=False).items() if k not in own}
         rng = check.generator_from(params.pop("random_state"))
@@ -182,7 +225,8 @@ priors, random_state
             for name, X in members.items():
                 seed = int(rng.integers(2**31))
                 with of_layer(name):
-                    member = RobustGaussianClassifier(**params, random_state=seed).fit(X, y)
+                    member = RobustGaussianClassifier(**params, random_state=seed)
+                    member.fit(X, y, trusted=trusted)
                 self.estimators_[name] = member
 
     def _fit_weights(self, layers: Layers, y: Any, penultimate: str) -> None:
@@ -212,11 +256,27 @@ priors, random_state
         check.check_layers(layers, expected=self._inputs)
         members = self._members(layers)
         return [
-            check.as_posterior(members[name], len(self.classes_), name)
+            self._posterior_of_given(members[name], name)
             if name in self._given()
             else self.estimators_[name].predict_proba(members[name])
             for name in self.layers_
         ]
+
+    def _posterior_of_given(self, values: Any, name: str) -> Array:
+        posterior = check.as_posterior(values, len(self.classes_), name)
+        if name not in self._calibrations:
+            return posterior
+        return self._calibrations[name].posterior(log_of(posterior))
+
+    def explain(self) -> str:
+        """What ``estimator="auto"`` found and chose, in words."""
+        check_is_fitted(self)
+        if self.judgement_ is None:
+            shares = ", ".join(
+                f"{n} {w:.2f}" for n, w in zip(self.layers_, self.weights_, strict=True)
+            )
+            return f"Weights of the members: {shares}."
+        return self.judgement_.explain(self.layers_, self.weights_)
 
     def predict_proba(self, layers: Layers) -> Array:
         """``sum_l alpha_l P(y | f_l(x))``."""
@@ -247,6 +307,12 @@ priors, random_state
         arrays: dict[str, Array] = {"weights": self.weights_}
         if self.transition_ is not None:
             arrays["transition"] = self.transition_
+        for name, honest in self._calibrations.items():
+            arrays[f"calibration.{name}"] = np.append(honest.temperature, honest.offsets)
+        if self.judgement_ is not None:
+            arrays |= {
+                f"judgement.{k}": np.asarray(v) for k, v in self.judgement_.noise._asdict().items()
+            }
         members = {}
         for i, (name, member) in enumerate(self.estimators_.items()):
             of_member, members[name] = member._state()
@@ -257,6 +323,8 @@ priors, random_state
             "inputs": self._inputs,
             "layers": self.layers_,
             "members": members,
+            "stacked": self._stacked,
+            "judgement": None if self.judgement_ is None else self.judgement_.as_json(),
         }
         return arrays, settings
 
@@ -265,6 +333,13 @@ priors, random_state
         self = cls(**settings["params"])
         self._inputs, self.layers_ = settings["inputs"], settings["layers"]
         self.weights_, self.transition_ = arrays["weights"], arrays.get("transition")
+        self._stacked = settings.get("stacked", [])
+        self._calibrations = {
+            key.removeprefix("calibration."): Calibration(float(v[0]), v[1:])
+            for key, v in arrays.items()
+            if key.startswith("calibration.")
+        }
+        self.judgement_ = Judgement.from_json(settings.get("judgement"), arrays)
         self.estimators_ = {}
         for i, (name, of_member) in enumerate(settings["members"].items()):
             prefix = f"{i}."

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rehead.gaussian.agreement import agreement
+from rehead.gaussian.anchored import anchored
 from rehead.gaussian.classwise import identity, lts, mcd_tied, sample
 from rehead.gaussian.mcd import support_size
 from rehead.gaussian.options import Fit, Options
@@ -29,6 +31,14 @@ _ALWAYS = frozenset({"priors", "shrinkage"})
 _TRIMS = _ALWAYS | {"support_fraction", "max_steps"}
 
 ESTIMATORS: dict[str, Estimator] = {
+    "agreement": Estimator(agreement, _ALWAYS | {"max_steps"}, Options(max_steps=5)),
+    "anchored": Estimator(
+        anchored, frozenset({"shrinkage", "max_steps"}), Options(max_steps=8, shrinkage="auto")
+    ),
+    # The library's own choice; for several layers, LayerEnsemble makes more of it.
+    "auto": Estimator(
+        anchored, frozenset({"shrinkage", "max_steps"}), Options(max_steps=8, shrinkage="auto")
+    ),
     "identity": Estimator(identity, _ALWAYS),
     "lts": Estimator(lts, _TRIMS),
     "mcd": Estimator(mcd_tied, _TRIMS | {"n_starts", "start", "leave_one_out"}),

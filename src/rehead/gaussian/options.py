@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from rehead._typing import Array
+from rehead.gaussian.labelnoise import NoiseModel
 from rehead.gaussian.shrinkage import Shrinkage
 from rehead.gaussian.tied import TiedGaussians
 
@@ -56,7 +57,7 @@ class Fit(NamedTuple):
 
     ``support`` tells for each row how much of it was kept (0 .. its weight), ``members`` to which
     class it was counted (-1: to none), ``n_iter`` the steps for each class, ``notes`` what the user
-    should be warned about.
+    should be warned about, ``noise`` what was found out about the labels.
     """
 
     gaussians: TiedGaussians
@@ -64,3 +65,4 @@ class Fit(NamedTuple):
     members: Array
     n_iter: Array
     notes: list[str]
+    noise: NoiseModel | None = None

@@ -146,7 +146,8 @@ def pooled_moments(data: ByClass, subsets: list[Subset], dtype: Any = None) -> P
     C, d = data.n_classes, data.n_features
     index = np.concatenate([data.rows[c][s.positions] for c, s in enumerate(subsets)])
     bounds = np.cumsum([0] + [len(s.positions) for s in subsets])
-    w = None if data.weights is None else np.concatenate([_weights(s) for s in subsets])
+    weighted = any(s.weights is not None for s in subsets)
+    w = np.concatenate([_weights(s) for s in subsets]) if weighted else None
 
     def part(span: slice) -> tuple[Array, Array, Array]:
         rows = Rows(data.X, dtype, most=span.stop - span.start)

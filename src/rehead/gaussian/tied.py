@@ -31,13 +31,15 @@ class TiedGaussians:
     centre : array of shape (d,)
         Mean of the class means. Everything is computed relative to it.
     weights : array of shape (C, d)
-        ``(mu_c - centre)' Sigma^-1``. The posterior is ``softmax((x - centre) weights' + bias)``.
+        ``(mu_c - centre)' Sigma^-1``.
     norms : array of shape (C,)
         ``(mu_c - centre)' Sigma^-1 (mu_c - centre)``.
     shrunk : float
         What had to be shrunk beyond what was asked for, so that the inverse exists.
     fixed : bool
         Whether the covariance was given, not estimated from samples.
+    temperature, offsets : float, array of shape (C,) or None
+        Calibration: scores are divided by the one, and the other is added.
 
     Examples
     --------
@@ -56,22 +58,41 @@ class TiedGaussians:
     norms: Array
     shrunk: float = 0.0
     fixed: bool = False
+    temperature: float = 1.0
+    offsets: Array | None = None
 
     @property
     def bias(self) -> Array:
-        """``-mu_c' Sigma^-1 mu_c / 2 + log beta_c``, relative to the centre."""
+        """``-mu_c' Sigma^-1 mu_c / 2 + log beta_c``, relative to the centre; calibrated."""
+        bias = self._log_joint_bias / self.temperature
+        return bias if self.offsets is None else bias + self.offsets
+
+    @property
+    def slopes(self) -> Array:
+        """``weights``, calibrated: the posterior is ``softmax((x - centre) slopes' + bias)``."""
+        return self.weights / self.temperature
+
+    @property
+    def _log_joint_bias(self) -> Array:
         with np.errstate(divide="ignore"):
             bias: Array = np.log(self.priors) - 0.5 * self.norms
         return bias
 
     def scores(self, X: Array) -> Array:
-        """``log beta_c + log N(x; mu_c, Sigma)`` up to a term that all classes share.
+        """``log beta_c + log N(x; mu_c, Sigma)`` up to a term that all classes share; calibrated.
 
         Linear in x, so a prediction costs one matrix product.
         """
         scores = self._linear(X)
+        if self.temperature != 1.0:
+            scores /= self.temperature
         scores += self.bias
         return scores
+
+    def calibrated(self, scores: Array) -> Array:
+        """Calibrate scores that were computed elsewhere, without a sample for example."""
+        scores = scores / self.temperature
+        return scores if self.offsets is None else scores + self.offsets
 
     def log_posterior(self, X: Array) -> Array:
         """Bayes' rule, in logarithms."""
@@ -104,7 +125,8 @@ class TiedGaussians:
         """``log sum_c beta_c N(x; mu_c, Sigma)``: low for a sample unlike all classes."""
         log_scale = -0.5 * (X.shape[1] * np.log(2.0 * np.pi) + self.factor.log_det)
         quadratic = -0.5 * self._squared_norms(X) + log_scale
-        density: Array = quadratic + logsumexp(self.scores(X), axis=1)
+        joint = self._linear(X) + self._log_joint_bias
+        density: Array = quadratic + logsumexp(joint, axis=1)
         return density
 
     def _blocks(self, X: Array) -> Iterator[tuple[slice, Array]]:

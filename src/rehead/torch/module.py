@@ -35,6 +35,11 @@ class RobustModule(nn.Module):
         self._taps = taps
         self._members = list(ensemble.layers_)
         self._given = list(ensemble.given or [])
+        self._stacked = list(ensemble._stacked)
+        honest = next(iter(ensemble._calibrations.values()), None)
+        self._temperature = 1.0 if honest is None else honest.temperature
+        offsets = torch.zeros(len(self.classes)) if honest is None else torch.tensor(honest.offsets)
+        self.register_buffer("offsets", offsets.float())
         self.encoders = nn.ModuleDict(
             {
                 tap.name.replace(".", "_"): tap.source
@@ -46,7 +51,7 @@ class RobustModule(nn.Module):
             if name in self._given:
                 continue
             g = ensemble.estimators_[name]._gaussians
-            for part, value in (("centre", g.centre), ("weight", g.weights), ("bias", g.bias)):
+            for part, value in (("centre", g.centre), ("weight", g.slopes), ("bias", g.bias)):
                 self.register_buffer(f"{part}{i}", torch.tensor(value, dtype=torch.float32))
         weights = torch.tensor(ensemble.weights_, dtype=torch.float32)
         self.register_buffer(
@@ -60,7 +65,7 @@ class RobustModule(nn.Module):
         with self._recorder.hooked():
             features, output = self._recorder.run(batch)
         if "stack" in self._members and "stack" not in features:
-            features["stack"] = torch.cat([features[tap.name] for tap in self._taps], dim=1)
+            features["stack"] = torch.cat([features[name] for name in self._stacked], dim=1)
         logs = [
             self._log_posterior(i, features.get(name), output)
             for i, name in enumerate(self._members)
@@ -70,7 +75,8 @@ class RobustModule(nn.Module):
 
     def _log_posterior(self, i: int, features: Tensor | None, output: Tensor) -> Tensor:
         if features is None:
-            return torch.log_softmax(output.float(), dim=1)
+            own = torch.log_softmax(output.float(), dim=1) / self._temperature
+            return torch.log_softmax(own + self.get_buffer("offsets"), dim=1)
         centre, weight = self.get_buffer(f"centre{i}"), self.get_buffer(f"weight{i}")
         scores = nn.functional.linear(features - centre, weight, self.get_buffer(f"bias{i}"))
         return torch.log_softmax(scores, dim=1)

@@ -1,0 +1,56 @@
+"""Agreement trimming: a sample stays if the class it is predicted as is its label.
+
+Predictions are leave-one-out, in closed form, so that a label does not vouch for itself. The share
+that stays is not set: it adapts to the noise. At low noise some hard clean samples go; "anchored"
+keeps those.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rehead._typing import Array
+from rehead.gaussian.anchored import class_codes
+from rehead.gaussian.classwise import fit_of, tie
+from rehead.gaussian.kernels import Subset
+from rehead.gaussian.options import Fit, Options
+from rehead.gaussian.posterior import kept, label_scores, log_odds
+from rehead.gaussian.rows import ByClass
+
+FEWEST = 3
+"""A class keeps at least so many samples: those whose label is most probable."""
+
+
+def agreement(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
+    """Keep samples whose leave-one-out prediction is their label; repeat until nothing changes."""
+    codes = class_codes(data)
+    subsets = [data.whole(c) for c in range(data.n_classes)]
+    step = 0
+    for step in range(1, options.max_steps + 1):
+        gaussians = tie(data, subsets, options, [])
+        judged = label_scores(gaussians, data.X, codes, kept(data, subsets), _agrees)
+        previous, subsets = subsets, [_agreeing(data, c, judged) for c in range(data.n_classes)]
+        if all(
+            np.array_equal(a.positions, b.positions) for a, b in zip(previous, subsets, strict=True)
+        ):
+            break
+    notes: list[str] = []
+    gaussians = tie(data, subsets, options, notes)
+    return fit_of(data, gaussians, subsets, [step] * data.n_classes, notes)
+
+
+def _agrees(scores: Array, codes: Array) -> Array:
+    """Whether the label is the most probable class, and by how much it is."""
+    agrees = scores.argmax(axis=1) == codes
+    return np.column_stack([agrees, log_odds(scores, codes)])
+
+
+def _agreeing(data: ByClass, c: int, judged: Array) -> Subset:
+    rows, w = data.rows[c], data.class_weights(c)
+    keep = judged[rows, 0] > 0
+    if data.trusted is not None:
+        keep |= data.trusted[rows]
+    if keep.sum() < FEWEST:
+        keep[np.argsort(-judged[rows, 1], kind="stable")[:FEWEST]] = True
+    positions = np.flatnonzero(keep)
+    return Subset(positions, None if w is None else w[positions])

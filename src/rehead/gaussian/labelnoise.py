@@ -1,0 +1,180 @@
+"""A model of label noise on top of class scores: how wrong labels come about, and which they are.
+
+Scores s_c of a sample (log densities that did not see it) become a posterior of its *true* class,
+p_c ~ beta_c exp(s_c / tau). Its observed label y is drawn from row c of T. So
+
+    P(y | x) = sum_c p_c T[c, y],         P(c | x, y) ~ p_c T[c, y],
+
+and the second one, at c = y, is the probability that the label is right: its *trust*.
+
+What keeps the model honest, where a free one runs away (p and T can trade the same noise between
+them: a p that reproduces the noise with T = I is as likely as the clean p with the true T):
+
+- T is not fitted. It is read off at *anchors*: among the samples that are most surely of class c,
+  judged without their labels, the share of each label is row c of T. (So some samples of each class
+  must be easy, and the right label must be the most frequent one.)
+- Gaussians in high dimension are over-confident. The temperature tau makes them honest: it
+  maximises the likelihood of the observed labels, given T.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize, minimize_scalar
+
+from rehead._typing import Array
+
+ANCHORS = 0.3
+"""Share of the samples predicted as a class that serve as its anchors."""
+FEWEST_ANCHORS = 10
+LOG_TEMPERATURES = (-1.0, 6.0)
+RIDGE = 5.0
+"""Weight of the squared offsets, as if so many samples spoke against them."""
+
+
+class NoiseModel(NamedTuple):
+    """How labels came about.
+
+    ``temperature`` makes scores honest, ``priors`` are the shares of the true classes,
+    ``transition`` is T, ``anchors`` how many samples each of its rows was read off at, ``nll`` the
+    mean of ``-log P(y | x)``.
+    """
+
+    temperature: float
+    priors: Array
+    transition: Array
+    anchors: Array
+    nll: float
+
+    @property
+    def rate(self) -> float:
+        """Share of wrong labels that the matrix stands for."""
+        return float(1.0 - (self.priors * np.diag(self.transition)).sum())
+
+    @property
+    def rate_error(self) -> float:
+        """Standard error of the rate: what counting labels at so few anchors leaves open."""
+        right = np.diag(self.transition)
+        # One more right and one more wrong: no error of 0 where all anchors agree.
+        variance = (right * (1 - right) * self.anchors + 1.0) / (self.anchors + 2.0) ** 2
+        return float(np.sqrt((self.priors**2 * variance).sum()))
+
+    def posterior(self, scores: Array) -> Array:
+        """``p_c``: what the sample is, judged without its label."""
+        return softmax(scores / self.temperature + np.log(self.priors))
+
+    def judged(self, scores: Array, codes: Array) -> Array:
+        """``P(c | x, y)``: what the sample is, its label taken into account."""
+        joint: Array = self.posterior(scores) * self.transition[:, codes].T
+        joint /= np.maximum(joint.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return joint
+
+    def trust(self, scores: Array, codes: Array) -> Array:
+        """Probability that each label is right."""
+        trust: Array = self.judged(scores, codes)[np.arange(len(codes)), codes]
+        return trust
+
+
+def fit_noise(scores: Array, codes: Array, transition: Array | None = None) -> NoiseModel:
+    """Transition matrix at anchors (or as given), then temperature and priors by likelihood.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> true = rng.integers(2, size=2000)
+    >>> labels = np.where(rng.random(2000) < 0.3, 1 - true, true)
+    >>> noise = fit_noise(8.0 * np.eye(2)[true], labels)
+    >>> noise.transition.round(1)
+    array([[0.7, 0.3],
+           [0.3, 0.7]])
+    """
+    scores = scores.astype(np.float64)
+    n_classes = scores.shape[1]
+    T, anchors = anchor_transition(scores, codes)
+    T = T if transition is None else transition
+    of_label = T[:, codes].T
+    priors = np.full(n_classes, 1.0 / n_classes)
+    log_tau = 0.0
+    for _ in range(3):
+
+        def nll(log_tau: float, priors: Array = priors) -> float:
+            p = softmax(scores / np.exp(log_tau) + np.log(priors))
+            return float(-np.log(np.maximum((p * of_label).sum(axis=1), 1e-12)).mean())
+
+        found = minimize_scalar(nll, bounds=LOG_TEMPERATURES, method="bounded")
+        log_tau = float(found.x)
+        for _ in range(5):  # expectation-maximisation for the shares of the classes
+            joint = softmax(scores / np.exp(log_tau) + np.log(priors)) * of_label
+            joint /= np.maximum(joint.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+            priors = np.maximum(joint.mean(axis=0), 1e-4)
+            priors = priors / priors.sum()
+    return NoiseModel(float(np.exp(log_tau)), priors, T, anchors, nll(log_tau, priors))
+
+
+def anchor_transition(scores: Array, codes: Array, share: float = ANCHORS) -> tuple[Array, Array]:
+    """``T[c, k]``: how often the label is k among the samples that are most surely of class c.
+
+    Also the number of anchors of each class. One with too few samples predicted as it keeps its
+    labels, and has none.
+    """
+    n_classes = scores.shape[1]
+    best = scores.argmax(axis=1)
+    top_two = np.partition(scores, n_classes - 2, axis=1)[:, -2:]
+    margin = top_two[:, 1] - top_two[:, 0]
+    T, anchors = np.eye(n_classes), np.zeros(n_classes)
+    for c in range(n_classes):
+        rows = np.flatnonzero(best == c)
+        if len(rows) >= FEWEST_ANCHORS:
+            n = max(FEWEST_ANCHORS, int(share * len(rows)))
+            surest = rows[np.argsort(-margin[rows], kind="stable")[:n]]
+            T[c], anchors[c] = np.bincount(codes[surest], minlength=n_classes) / n, n
+    return T, anchors
+
+
+class Calibration(NamedTuple):
+    """``softmax(scores / temperature + offsets)`` as an honest posterior of the true class."""
+
+    temperature: float
+    offsets: Array
+
+    def posterior(self, scores: Array) -> Array:
+        """Apply it."""
+        return softmax(scores.astype(np.float64) / self.temperature + self.offsets)
+
+
+def calibrate(scores: Array, codes: Array, transition: Array) -> Calibration:
+    """Temperature and one offset a class that maximise ``mean log sum_c p_c T[c, y]``."""
+    scores = scores.astype(np.float64)
+    scores = scores - scores.mean(axis=1, keepdims=True)
+    of_label = transition[:, codes].T
+    n, n_classes = scores.shape
+    ridge = RIDGE / n
+
+    def loss(v: Array) -> tuple[float, Array]:
+        slope, offsets = np.exp(v[0]), v[1:]
+        p = softmax(slope * scores + offsets)
+        joint = p * of_label
+        likelihood = np.maximum(joint.sum(axis=1), np.finfo(float).tiny)
+        towards = (joint / likelihood[:, None] - p) / n
+        gradient = np.append((towards * scores).sum() * slope, towards.sum(axis=0))
+        gradient[1:] -= 2 * ridge * offsets
+        return float(-np.log(likelihood).mean() + ridge * (offsets**2).sum()), -gradient
+
+    start = np.zeros(1 + n_classes)
+    low, high = LOG_TEMPERATURES
+    bounds = [(-high, -low), *[(-10.0, 10.0)] * n_classes]
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    offsets: Array = found.x[1:] - found.x[1:].mean()
+    return Calibration(float(np.exp(-found.x[0])), offsets)
+
+
+def softmax(scores: Array) -> Array:
+    """Probabilities from scores, in double precision."""
+    z = scores.astype(np.float64)
+    z -= z.max(axis=1, keepdims=True)
+    np.exp(z, out=z)
+    z /= z.sum(axis=1, keepdims=True)
+    return z
