@@ -20,9 +20,17 @@ DETERMINISTIC = [
     {"estimator": "mcd", "start": "deterministic"},
     {"estimator": "mcd", "start": "deterministic", "shrinkage": "auto"},
 ]
-ADAPTS = ["mcd", "posterior", "sample", "trimmed-kmeans"]  # the rest has a covariance of I
+ADAPTS = [
+    "agreement",
+    "mcd",
+    "posterior",
+    "sample",
+    "trimmed-kmeans",
+]  # the rest has a covariance of I
 deterministic = pytest.mark.parametrize("kwargs", DETERMINISTIC, ids=str)
 every_estimator = pytest.mark.parametrize("estimator", sorted(ESTIMATORS))
+# "anchored" is calibrated and always shrinks; see tests/gaussian/test_anchored.py.
+ANCHORED = {"anchored", "auto"}
 
 
 @pytest.fixture
@@ -43,7 +51,7 @@ class TestAgainstOtherImplementations:
         np.testing.assert_allclose(clf.priors_, lda.priors_, atol=1e-10)
         np.testing.assert_allclose(clf.predict_proba(X), lda.predict_proba(X), atol=1e-10)
 
-    @every_estimator
+    @pytest.mark.parametrize("estimator", sorted(set(ESTIMATORS) - ANCHORED))
     def test_posterior_is_bayes_rule_and_a_linear_softmax(self, noisy, brute, estimator):
         X, y = noisy
         priors = np.array([0.2, 0.5, 0.3])
@@ -133,7 +141,9 @@ class TestReproducibility:
 
     def test_the_random_state_is_used(self, noisy):
         supports = {
-            RobustGaussianClassifier(random_state=s, max_steps=1).fit(*noisy).support_.tobytes()
+            RobustGaussianClassifier("mcd", random_state=s, max_steps=1)
+            .fit(*noisy)
+            .support_.tobytes()
             for s in range(5)
         }
         assert len(supports) > 1
@@ -236,7 +246,9 @@ class TestPrecision:
         np.testing.assert_array_equal(a.support_, b.support_)
         np.testing.assert_array_equal(a.predict(single), b.predict(single.astype(np.float64)))
         np.testing.assert_allclose(a.means_, b.means_, rtol=2e-7, atol=1e-5)
-        np.testing.assert_allclose(a.covariance_, b.covariance_, rtol=1e-4, atol=1e-5)
+        # Soft weights follow every digit of the scores, subsets only their order.
+        rtol = 1e-3 if estimator in ANCHORED else 1e-4
+        np.testing.assert_allclose(a.covariance_, b.covariance_, rtol=rtol, atol=1e-5)
         # At an offset of 1e4 a feature in float32 is right to 5e-4.
         np.testing.assert_allclose(
             a.predict_proba(single),
@@ -312,7 +324,7 @@ class TestFewSamples:
     def test_a_class_too_small_to_trim_is_named_in_the_warning(self, blobs):
         X, y = blobs(sizes=(50, 4), d=5)
         with pytest.warns(ReheadWarning, match=r"1 of 2 classes .* smallest has 4 for 5 features"):
-            clf = RobustGaussianClassifier(random_state=0).fit(X, y)
+            clf = RobustGaussianClassifier("mcd", random_state=0).fit(X, y)
         assert clf.support_[y == 1].all()
         assert clf.n_iter_[1] == 0 < clf.n_iter_[0]
 
@@ -331,12 +343,12 @@ class TestFewSamples:
 
 
 class TestOddFeatures:
-    @every_estimator
+    @pytest.mark.parametrize("estimator", sorted(set(ESTIMATORS) - ANCHORED))
     def test_a_constant_feature_changes_no_prediction(self, noisy, estimator):
         X, y = noisy
         Z = np.column_stack([X[:, :2], np.full(len(X), 0.1), X[:, 2:]])
         kwargs = {"random_state": 0}
-        if estimator not in ("identity", "sample"):
+        if estimator not in ("agreement", "identity", "sample"):
             kwargs["support_fraction"] = 0.6  # the paper's K_c depends on the number of features
         a, b = (RobustGaussianClassifier(estimator, **kwargs).fit(F, y) for F in (X, Z))
         np.testing.assert_array_equal(a.support_, b.support_)
@@ -347,7 +359,9 @@ class TestOddFeatures:
         X, y = noisy
         with pytest.warns(ReheadWarning, match="duplicate features"):
             clf = RobustGaussianClassifier(
-                estimator, support_fraction=None if estimator == "sample" else 0.7, random_state=0
+                estimator,
+                **({} if estimator in ("sample", "agreement") else {"support_fraction": 0.7}),
+                random_state=0,
             ).fit(X[:, [0, 1, 2, 3, 3]], y)
         again = RobustGaussianClassifier("sample").fit(X[clf.support_], y[clf.support_])
         if estimator != "trimmed-kmeans":  # whose clusters are not the classes

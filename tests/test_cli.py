@@ -115,6 +115,7 @@ def test_from_a_network_to_predictions_on_the_command_line(project: Path) -> Non
         "softmax",
         "2.input",
         "4.input",
+        "stack",
         "robust",
     ]
 

@@ -33,7 +33,7 @@ def posteriors(ensemble, layers):
 class TestLayerEnsemble:
     def test_without_validation_the_weights_are_equal(self, network):
         (layers, y, _), (held_out, _, _) = network
-        ensemble = LayerEnsemble(random_state=0).fit(layers, y)
+        ensemble = LayerEnsemble("mcd", random_state=0).fit(layers, y)
         np.testing.assert_array_equal(ensemble.weights_, np.full(3, 1 / 3))
         np.testing.assert_allclose(
             ensemble.predict_proba(held_out), np.mean(posteriors(ensemble, held_out), axis=0)
@@ -44,7 +44,7 @@ class TestLayerEnsemble:
         self, network, brute, penultimate
     ):
         (layers, y, _), (held_out, noisy, _) = network
-        ensemble = LayerEnsemble(random_state=0, penultimate=penultimate).fit(
+        ensemble = LayerEnsemble("mcd", random_state=0, penultimate=penultimate).fit(
             layers, y, validation=(held_out, noisy)
         )
         name = penultimate or "late"
@@ -92,7 +92,7 @@ class TestLayerEnsemble:
     def test_same_random_state_same_ensemble(self, network):
         (layers, y, _), validation = network
         a, b = (
-            LayerEnsemble(random_state=5).fit(layers, y, validation=validation[:2])
+            LayerEnsemble("mcd", random_state=5).fit(layers, y, validation=validation[:2])
             for _ in range(2)
         )
         np.testing.assert_array_equal(a.weights_, b.weights_)
@@ -202,7 +202,7 @@ class TestVariants:
 class TestErrors:
     def test_missing_and_unknown_layers_are_named(self, network):
         (layers, y, _), (held_out, noisy, _) = network
-        ensemble = LayerEnsemble(random_state=0).fit(layers, y)
+        ensemble = LayerEnsemble("mcd", random_state=0).fit(layers, y)
         some = {"early": held_out["early"]}
         with pytest.raises(ValueError, match=r"Layers \['middle', 'late'\] are missing"):
             ensemble.predict(some)

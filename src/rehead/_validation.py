@@ -293,7 +293,10 @@ PRESETS: dict[str, dict[str, Any]] = {
 """``paper``: Algorithm 1 as printed. ``authors``: the released code, which keeps 70 % of each
 class after one selection by a covariance shared by all classes (without its division bug)."""
 
-DEFAULT_ESTIMATOR = "mcd"
+
+def default_estimator(given: Iterable[str]) -> str:
+    """The estimator where none was named: "auto", or "mcd" where options of it were set."""
+    return "auto" if set(given) <= ESTIMATORS["auto"].uses else "mcd"
 
 
 def resolve_options(
@@ -311,13 +314,14 @@ def resolve_options(
             )
         settings = dict(PRESETS[preset])
         return settings.pop("estimator"), Options(**settings)
-    name = DEFAULT_ESTIMATOR if estimator is None else estimator
+    name = default_estimator(given) if estimator is None else estimator
     check_choice(name, ESTIMATORS, "estimator")
     unused = sorted(set(given) - ESTIMATORS[name].uses)
     if unused:
+        takers = [e for e in sorted(ESTIMATORS) if set(given) <= ESTIMATORS[e].uses]
         raise ValueError(
-            f"estimator={name!r} does not use {', '.join(unused)}. Leave that out, or choose "
-            f"another estimator; this one uses {', '.join(sorted(ESTIMATORS[name].uses))}."
+            f"estimator={name!r} does not use {', '.join(unused)}. Leave that out, or choose an "
+            f"estimator that does: {', '.join(takers) or 'there is none for all of these'}."
         )
     defaults = ESTIMATORS[name].defaults
     options = Options(**{**vars(defaults), **given})

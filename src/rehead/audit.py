@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,9 @@ class LabelReport:
     given : array of shape (n_samples,)
         The labels that were judged.
     quality : array of shape (n_samples,)
-        Posterior probability of the given label, in [0, 1]; low is suspect.
+        Probability that the given label is right, in [0, 1]; low is suspect. Where the model has
+        measured the noise, it takes into account how common such errors are; otherwise it is the
+        posterior of the label alone.
     suggested : array of shape (n_samples,)
         The most probable label.
     suggested_probability : array of shape (n_samples,)
@@ -36,6 +39,9 @@ class LabelReport:
         Estimated share of wrong labels: the mean of ``1 - quality``.
     transition : array of shape (n_classes, n_classes)
         Estimated probability of each given label (column) for each true one (row).
+    noise_rate_error : float
+        Standard error of the noise rate, where the model has measured the noise ("auto",
+        "anchored"), else NaN.
     ids : array of shape (n_samples,) or None
         Names of the samples, where they have any.
     """
@@ -47,6 +53,7 @@ class LabelReport:
     order: Array
     noise_rate: float
     transition: Array
+    noise_rate_error: float = float("nan")
     ids: Array | None = None
 
     def mislabelled(self) -> Array:
@@ -91,13 +98,28 @@ def score_labels(model: Model, X: Any, y: Any) -> LabelReport:
     check_is_fitted(model)
     n = len(next(iter(X.values()))) if isinstance(X, Mapping) else len(X)
     codes = check.known_codes(check.check_labels(y, n), model.classes_)
-    if isinstance(model, LayerEnsemble):
-        columns = _summary(_ensemble_posterior(model, X, codes), codes)
+    judge, features, noise = model, X, getattr(model, "noise_", None)
+    if isinstance(model, LayerEnsemble) and model.judgement_ is not None:
+        check.check_layers(X, expected=model._inputs)
+        judge, features = model.judge(X)
+        noise = model.judgement_.noise
+    if isinstance(judge, LayerEnsemble):
+        columns = _summary(_ensemble_posterior(judge, features, codes), codes)
+    elif noise is not None:
+        columns = _leave_one_out(
+            judge, features, codes, lambda s, c: _summary(noise.judged(s, c), c)
+        )
     else:
-        columns = _leave_one_out(model, X, codes, lambda s, c: _summary(_softmax(s), c))
+        columns = _leave_one_out(
+            judge, features, codes, lambda s, c: _summary(_calibrated(judge, s, c), c)
+        )
     quality, best, probability = columns.T
     suggested = best.astype(np.int64)
-    joint = _joint(codes, suggested, quality, probability, len(model.classes_))
+    if noise is None:
+        joint = _joint(codes, suggested, quality, probability, len(model.classes_))
+        transition = joint / joint.sum(axis=1, keepdims=True)
+    else:
+        transition = noise.transition
     return LabelReport(
         given=model.classes_[codes],
         quality=quality,
@@ -105,7 +127,8 @@ def score_labels(model: Model, X: Any, y: Any) -> LabelReport:
         suggested_probability=probability,
         order=np.argsort(quality, kind="stable"),
         noise_rate=float(1.0 - quality.mean()),
-        transition=joint / joint.sum(axis=1, keepdims=True),
+        transition=transition,
+        noise_rate_error=float("nan") if noise is None else noise.rate_error,
     )
 
 
@@ -158,10 +181,15 @@ def _ensemble_posterior(model: LayerEnsemble, layers: Any, codes: Array) -> Arra
     for weight, name in zip(model.weights_, model.layers_, strict=True):
         if name in model.estimators_:
             member = model.estimators_[name]
-            total += weight * _leave_one_out(member, members[name], codes, lambda s, c: _softmax(s))
+            honest = partial(_calibrated, member)
+            total += weight * _leave_one_out(member, members[name], codes, honest)
         else:
             total += weight * check.as_posterior(members[name], len(model.classes_), name)
     return total
+
+
+def _calibrated(model: RobustGaussianClassifier, scores: Array, codes: Array) -> Array:
+    return _softmax(model._gaussians.calibrated(scores))
 
 
 def _softmax(scores: Array) -> Array:

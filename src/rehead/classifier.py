@@ -27,8 +27,14 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : str, optional
-        How means and covariance are estimated (default "mcd"):
+        How means and covariance are estimated. Default: "auto", or "mcd" where options that only
+        it has are set:
 
+        - "auto": the library's choice, now "anchored";
+        - "anchored": samples weighted by the probability that their label is right, the noise
+          measured at the surest samples of each class; adapts to any amount of noise, and costs
+          nothing on clean labels; posteriors are calibrated;
+        - "agreement": samples whose leave-one-out prediction is their label;
         - "mcd": the paper's RoG: in each class the samples whose covariance has the smallest
           determinant (Algorithm 1), then one covariance for all classes;
         - "posterior": in each class the samples whose label has the highest posterior under
@@ -46,7 +52,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         ``floor((N_c + d + 1) / 2)`` samples, which has the highest breakdown point; a larger share
         wastes fewer clean samples when the noise is low.
     max_steps : int, optional
-        Rounds of estimating and selecting. Default 2, as in the paper; 3 for "posterior".
+        Rounds of estimating and selecting. Default 2, as in the paper; 3 for "posterior", 5 for
+        "agreement", at most 8 for "anchored".
     n_starts : int, optional
         Random starts of each class's MCD (default 1); the smallest determinant wins.
     start : {"random", "deterministic", "pooled"}, optional
@@ -60,7 +67,9 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         dimension; the price is that the determinant no longer falls in every step.
     shrinkage : float in [0, 1] or "auto", optional
         Pull covariances towards a multiple of the identity (default 0). "auto" uses the closed
-        form OAS. Needed when classes have few samples for the number of features.
+        form OAS. Needed when classes have few samples for the number of features. For "anchored"
+        the default is "auto", and chooses by the likelihood of the labels, also between the
+        identity and the diagonal.
     priors : {"uniform", "empirical"} or array of shape (n_classes,), optional
         Default "uniform", as in the paper: label noise distorts the class shares.
     random_state : int, Generator, RandomState or None
@@ -107,11 +116,11 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     >>> y = rng.integers(2, size=400)
     >>> X = rng.normal(size=(400, 2)) + 4 * y[:, None]
     >>> noisy = np.where(rng.random(400) < 0.3, 1 - y, y)
-    >>> clf = RobustGaussianClassifier(estimator="posterior").fit(X, noisy)
-    >>> float(clf.score(X, y))
-    0.995
-    >>> float((y == noisy)[clf.support_].mean())
-    1.0
+    >>> clf = RobustGaussianClassifier(random_state=0).fit(X, noisy)
+    >>> float(clf.score(X, y)) > 0.99
+    True
+    >>> bool(0.25 < clf.noise_.rate < 0.35)
+    True
     """
 
     def __init__(
@@ -205,6 +214,19 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         self.log_det_ = g.factor.log_det
         self.coef_ = g.slopes.astype(dtype)
         self.intercept_ = (g.bias - g.slopes @ g.centre).astype(dtype)
+
+    def explain(self) -> str:
+        """What was found out about the labels, in words."""
+        check_is_fitted(self)
+        kept = f"{self.support_.sum()} of {len(self.support_)} samples count"
+        if self.noise_ is None:
+            return f"{kept}; the noise was not measured (estimator='auto' does)."
+        rate, error = self.noise_.rate, self.noise_.rate_error
+        verdict = "about clean" if rate <= 2 * error else f"{rate:.1%} wrong"
+        return (
+            f"The labels are {verdict} (standard error {error:.1%}). {kept} for more than half, "
+            f"after {int(self.n_iter_.max())} rounds."
+        )
 
     def decision_function(self, X: Any) -> Array:
         """Discriminant scores: the log posterior up to a term that all classes share.

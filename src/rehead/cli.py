@@ -253,7 +253,7 @@ def fit(
     estimator: Annotated[str | None, typer.Option(help="mcd, posterior, sample, ...")] = None,
     preset: Annotated[str | None, typer.Option(help="paper or authors.")] = None,
     shrinkage: Annotated[str | None, typer.Option(help="A share, or auto.")] = None,
-    weights: Annotated[str, typer.Option(help="nll, corrected or equal.")] = "nll",
+    weights: Annotated[str | None, typer.Option(help="nll, corrected or equal.")] = None,
     seed: Annotated[int, typer.Option(help="Of the random starts.", min=0)] = 0,
 ) -> None:
     """Fit a robust head on features and noisy labels."""

@@ -67,19 +67,22 @@ def compare_ensemble(
     return Comparison(rows, len(codes))
 
 
+def columns_of_classes(n_outputs: int, classes: Array) -> Array | None:
+    """Which output of a network is which class, or None if that is not clear."""
+    if classes.dtype.kind in "iu" and classes.min() >= 0 and classes.max() < n_outputs:
+        return classes
+    return np.arange(n_outputs) if len(classes) == n_outputs else None
+
+
 def own_softmax(outputs: Array, classes: Array) -> Array:
     """The network's own posterior of the given classes.
 
     Whole-numbered classes are columns of the output; others are its columns in sorted order.
     """
-    n_outputs = outputs.shape[1]
-    if classes.dtype.kind in "iu" and classes.min() >= 0 and classes.max() < n_outputs:
-        columns = classes
-    elif len(classes) == n_outputs:
-        columns = np.arange(n_outputs)
-    else:
+    columns = columns_of_classes(outputs.shape[1], classes)
+    if columns is None:
         raise ValueError(
-            f"The network has {n_outputs} outputs and there are {len(classes)} classes "
+            f"The network has {outputs.shape[1]} outputs and there are {len(classes)} classes "
             f"({list(classes[:5])} ...): it is not clear which output is which class. Use whole "
             "numbers, as in training, for the labels."
         )

@@ -26,6 +26,7 @@ from rehead._typing import Array
 from rehead._validation import ReheadWarning, as_posterior
 from rehead.classifier import RobustGaussianClassifier
 from rehead.gaussian import group_by_class
+from rehead.gaussian.anchored import Regularisation
 from rehead.gaussian.kernels import Subset
 from rehead.gaussian.labelnoise import Calibration, NoiseModel, calibrate, fit_noise
 from rehead.gaussian.posterior import Kept, label_scores
@@ -36,8 +37,8 @@ GAP = 0.05
 """Layers whose gap is at most so much above the smallest one are judges."""
 ENOUGH = 300
 """Held-out samples that it takes to measure the noise on them."""
-SHRINKAGES = (0.02, 0.1, 0.3, 0.6)
-"""What the members' shrinkage is chosen from."""
+CANDIDATES = tuple(Regularisation(a, d) for d in (False, True) for a in (0.02, 0.1, 0.3, 0.6))
+"""What the members' regularisation is chosen from."""
 SAMPLED = 5_000
 """So many samples are enough to measure an agreement."""
 LEAST_TRUST = 1e-3
@@ -88,7 +89,6 @@ class Member(NamedTuple):
     """Gaussians of a layer, calibrated, and how likely they make held-out labels."""
 
     gaussians: TiedGaussians
-    shrinkage: float
     nll: float
 
 
@@ -106,12 +106,12 @@ def weighted_member(
     subsets = [Subset(np.arange(len(rows)), trust[rows]) for rows in data.rows]
     pooled = pooled_moments(data, subsets, np.float64)
     members = []
-    for shrinkage in SHRINKAGES:
-        gaussians = from_moments(pooled, shrinkage=shrinkage)
+    for candidate in CANDIDATES:
+        gaussians = from_moments(pooled, **candidate._asdict())
         scores = gaussians.scores(held_out)
         honest = calibrate(scores, held_out_codes, transition)
         nll = corrected_nll(honest.posterior(scores), held_out_codes, transition)
-        members.append(Member(with_calibration(gaussians, honest), shrinkage, nll))
+        members.append(Member(with_calibration(gaussians, honest), nll))
     return min(members, key=lambda m: m.nll)
 
 
@@ -273,7 +273,7 @@ def _weigh(
         found = weighted_member(
             X, codes, len(classes), trust, held_out.layers[name], held_out.codes, noise.transition
         )
-        member = RobustGaussianClassifier("sample", shrinkage=found.shrinkage)
+        member = RobustGaussianClassifier("sample", shrinkage="auto")
         member.fit(X, classes[codes], sample_weight=np.maximum(trust, LEAST_TRUST))
         member._set_gaussians(found.gaussians, X.dtype)
         members[name] = member

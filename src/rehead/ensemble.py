@@ -19,18 +19,32 @@ from rehead.gaussian.labelnoise import Calibration
 from rehead.weights import authors_weights, estimate_transition, layer_weights
 
 Layers = Mapping[str, Any]
+OPTIONS = (
+    "support_fraction",
+    "max_steps",
+    "n_starts",
+    "start",
+    "leave_one_out",
+    "shrinkage",
+    "priors",
+)
 
 
 class LayerEnsemble(ClassifierMixin, BaseEstimator):
     """One robust Gaussian classifier for each layer; their posteriors are averaged with weights.
 
-    The weights minimise the negative log likelihood of held-out, noisy validation labels, of which
-    only the half nearest to the mean of its given label is used (squared Mahalanobis distance in
-    the penultimate layer), since the rest is more likely to be wrong.
+    By default (``estimator="auto"``) the layers find a *consensus*: those that did not memorise the
+    training labels judge them, every layer is estimated from the labels that are trusted, and
+    members (the layers, the stack of the judges, posteriors that are given) are calibrated and
+    mixed as held-out noisy labels ask for. ``explain()`` tells what was found and chosen.
+
+    With another estimator or a preset, layers are estimated on their own, and the weights minimise
+    the negative log likelihood of held-out, noisy validation labels, of which only the half nearest
+    to the mean of its given label is used (squared Mahalanobis distance in the penultimate layer),
+    since the rest is more likely to be wrong (the paper's rule).
 
     Validation samples must not be training samples: a network has memorised the labels it was
-    trained on in its deepest layers, so these would get all the weight. Without validation data
-    the layers therefore get equal weights.
+    trained on, in its deepest layers most of all.
 
     Parameters
     ----------
@@ -42,11 +56,12 @@ priors, random_state
     given : sequence of str, optional
         Names of layers that are posteriors already, as probabilities or logits of the classes in
         sorted order: the network's own softmax, for example. They are weighted, not estimated.
-    weights : {"nll", "corrected", "equal"}, default="nll"
-        "nll" is the paper's rule. "corrected" maximises the likelihood of the *noisy* labels of
-        all validation samples, ``sum_c T[c, y] P(c | x)``, with a transition matrix T estimated
-        from them: a layer is not rewarded for reproducing the noise. "equal" needs no validation
-        data.
+    weights : {"nll", "corrected", "equal"}, optional
+        How layers that were each estimated on their own are weighted; setting it says no to the
+        consensus of "auto". "nll" is the paper's rule, and the default for other estimators.
+        "corrected" maximises the likelihood of the *noisy* labels of all validation samples,
+        ``sum_c T[c, y] P(c | x)``, with a transition matrix T estimated from them: a layer is not
+        rewarded for reproducing the noise. "equal" needs no validation data.
     stack : bool, default=False
         Join all layers into one feature vector and estimate one Gaussian classifier on it, which
         knows how layers are correlated. It needs more samples a class than features in all.
@@ -59,7 +74,10 @@ priors, random_state
     estimators_ : dict of layer name to fitted RobustGaussianClassifier
     weights_ : array of shape (n_members,), in the order of ``layers_``
     transition_ : array of shape (n_classes, n_classes) or None
-        The estimated transition matrix, for ``weights="corrected"``.
+        The estimated transition matrix, for "auto" and for ``weights="corrected"``.
+    judgement_ : Judgement or None
+        For "auto": the layers' memorisation gaps, which of them judged the labels, the noise model
+        and the trust in each training label.
 
     Examples
     --------
@@ -72,10 +90,12 @@ priors, random_state
     >>> held_out = {name: X[:50] for name, X in layers.items()}
     >>> train = {name: X[50:] for name, X in layers.items()}
     >>> ens = LayerEnsemble(random_state=0).fit(train, y[50:], validation=(held_out, y[:50]))
-    >>> ens.weights_.round(2)
-    array([0., 1.])
+    >>> ens.layers_
+    ['early', 'late', 'stack']
     >>> float(ens.score(held_out, y[:50]))
     1.0
+    >>> "about clean" in ens.explain()
+    True
     """
 
     def __init__(
@@ -93,7 +113,7 @@ priors, random_state
         random_state: Any = None,
         penultimate: str | None = None,
         given: Sequence[str] | None = None,
-        weights: str = "nll",
+        weights: str | None = None,
         stack: bool = False,
     ) -> None:
         self.estimator = estimator
@@ -134,7 +154,8 @@ priors, random_state
         trusted : boolean array-like of shape (n_samples,), optional
             Samples whose label is known to be right.
         """
-        check.check_choice(self.weights, ("nll", "corrected", "equal"), "weights")
+        if self.weights is not None:
+            check.check_choice(self.weights, ("nll", "corrected", "equal"), "weights")
         check.check_layers(layers)
         self._inputs = list(layers)
         for name in self._given():
@@ -182,8 +203,11 @@ priors, random_state
         return {**members, **{name: layers[name] for name in self._given()}}
 
     def _is_auto(self) -> bool:
-        name = check.DEFAULT_ESTIMATOR if self.estimator is None else self.estimator
-        return self.preset is None and name == "auto" and not self.stack
+        """Whether the layers are to find a consensus; settings of the other ways say no."""
+        own = self.weights is not None or self.penultimate is not None or self.stack
+        given = {name: getattr(self, name) for name in OPTIONS if getattr(self, name) is not None}
+        name = check.default_estimator(given) if self.estimator is None else self.estimator
+        return self.preset is None and name == "auto" and not own
 
     def _fit_auto(self, layers: Layers, y: Any, validation: Any, ids: Any, trusted: Any) -> Self:
         """Consensus of the layers; see ``consensus.py``."""
@@ -237,7 +261,7 @@ priors, random_state
             self.transition_, of_label = transition, transition[:, codes].T
             likelihoods = np.stack([(p * of_label).sum(axis=1) for p in posteriors], axis=1)
             self.weights_ = layer_weights(likelihoods)
-        elif self.weights == "nll":
+        elif self.weights in (None, "nll"):
             near = self._nearest_half(layers, codes, penultimate)
             likelihoods = np.stack([p[near, codes[near]] for p in posteriors], axis=1)
             rule = authors_weights if self.preset == "authors" else layer_weights
@@ -267,6 +291,11 @@ priors, random_state
         if name not in self._calibrations:
             return posterior
         return self._calibrations[name].posterior(log_of(posterior))
+
+    def judge(self, layers: Layers) -> tuple[RobustGaussianClassifier, Any]:
+        """The member that judged the labels, and its features of some samples."""
+        name = STACK if self._stacked else self.judgement_.judges[0]  # type: ignore[union-attr]
+        return self.estimators_[name], self._members(layers)[name]
 
     def explain(self) -> str:
         """What ``estimator="auto"`` found and chose, in words."""

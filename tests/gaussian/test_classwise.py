@@ -64,14 +64,15 @@ def test_mcd_is_algorithm_1_then_one_covariance_weighted_by_support(noisy, brute
         algorithm_1(brute, X, np.flatnonzero(y == c), start, steps)
         for c, start in enumerate(starts(X, y, k))
     ]
-    clf = RobustGaussianClassifier(max_steps=steps, random_state=0).fit(X, y)
+    clf = RobustGaussianClassifier("mcd", max_steps=steps, random_state=0).fit(X, y)
     assert_made_of(clf, brute, X, y, np.concatenate(kept))
 
 
 def test_preset_paper_is_the_default_mcd(noisy, same_model):
     X, y = noisy
     paper, default = (
-        RobustGaussianClassifier(random_state=3, **kw).fit(X, y) for kw in ({"preset": "paper"}, {})
+        RobustGaussianClassifier(random_state=3, **kw).fit(X, y)
+        for kw in ({"preset": "paper"}, {"estimator": "mcd"})
     )
     same_model(paper, default, rtol=0, atol=0)
     sizes = [int(paper.support_[y == c].sum()) for c in range(3)]
@@ -150,8 +151,8 @@ def test_lts_means_are_those_of_concentration_steps(noisy, steps):
 def test_n_iter_counts_selection_steps(noisy):
     X, y = noisy
     for steps in (1, 2):
-        assert (RobustGaussianClassifier(max_steps=steps).fit(X, y).n_iter_ == steps).all()
-    many = RobustGaussianClassifier(max_steps=50).fit(X, y).n_iter_
+        assert (RobustGaussianClassifier("mcd", max_steps=steps).fit(X, y).n_iter_ == steps).all()
+    many = RobustGaussianClassifier("mcd", max_steps=50).fit(X, y).n_iter_
     assert (many < 50).all()
     np.testing.assert_array_equal(RobustGaussianClassifier("sample").fit(X, y).n_iter_, [0, 0, 0])
 

@@ -195,7 +195,7 @@ def test_scattered_outliers_do_not_move_the_means(fraction, scale, start):
 @pytest.mark.parametrize("seed", range(5))
 def test_far_cluster_does_not_move_the_means_from_one_random_start(seed):
     X, y, means = contaminated(0.4, cluster(100.0), seed)
-    robust = RobustGaussianClassifier(random_state=seed).fit(X, y)
+    robust = RobustGaussianClassifier("mcd", random_state=seed).fit(X, y)
     assert np.abs(robust.means_ - means).max() < 10.0
 
 

@@ -68,7 +68,9 @@ def test_a_shuffled_loader_without_ids_is_still_right(task):
     net, x, _, noisy = task
     dataset = TensorDataset(x[:400], noisy[:400])
     heads = [
-        RobustHead(net, random_state=0).fit(DataLoader(dataset, batch_size=64, shuffle=shuffle))
+        RobustHead(net, estimator="mcd", random_state=0).fit(
+            DataLoader(dataset, batch_size=64, shuffle=shuffle)
+        )
         for shuffle in (False, True)
     ]
     for h in heads:
@@ -80,13 +82,13 @@ def test_a_shuffled_loader_without_ids_is_still_right(task):
 def test_the_network_is_bit_identical(task):
     net, x, _, noisy = task
     before = {name: t.clone() for name, t in net.state_dict().items()}
-    RobustHead(net).fit((x[:400], noisy[:400])).predict(x[400:])
+    RobustHead(net, estimator="mcd").fit((x[:400], noisy[:400])).predict(x[400:])
     assert all(torch.equal(t, before[name]) for name, t in net.state_dict().items())
 
 
 def test_the_softmax_can_be_a_member(task):
     net, x, _, noisy = task
-    head = RobustHead(net, softmax=True, random_state=0)
+    head = RobustHead(net, estimator="mcd", softmax=True, random_state=0)
     head.fit((x[:400], noisy[:400]), validation=(x[400:500], noisy[400:500]))
     assert head.ensemble_.layers_ == ["2.input", "4.input", "softmax"]
     assert head.ensemble_.weights_.shape == (3,)
@@ -98,7 +100,9 @@ class TestModule:
     @pytest.mark.parametrize("softmax", [False, True])
     def test_the_module_predicts_as_the_head(self, network, twin, kind, softmax):
         case = network(kind, 90)
-        head = RobustHead(case.net, shrinkage="auto", softmax=softmax, random_state=0)
+        head = RobustHead(
+            case.net, estimator="mcd", shrinkage="auto", softmax=softmax, random_state=0
+        )
         head.fit((case.x, case.y))
         with torch.no_grad():
             log_p = head.to_module().eval()(case.x)
@@ -114,7 +118,9 @@ class TestModule:
     @pytest.mark.parametrize("kind", ["resnet", "mlp", "transformer"])
     def test_torch_export(self, network, twin, kind):
         case = network(kind, 90)
-        head = RobustHead(case.net, shrinkage="auto", random_state=0).fit((case.x, case.y))
+        head = RobustHead(case.net, estimator="mcd", shrinkage="auto", random_state=0).fit(
+            (case.x, case.y)
+        )
         module = head.to_module().eval()
         program = torch.export.export(module, (case.x[:10],))
         twin(program.module()(case.x[:10]).detach().exp(), head.predict_proba(case.x[:10]))
@@ -126,7 +132,9 @@ class TestModule:
         pytest.importorskip("onnxscript", reason='needs pip install "rehead[onnx]"')
         onnxruntime = pytest.importorskip("onnxruntime")
         case = network(kind, 90)
-        head = RobustHead(case.net, shrinkage="auto", random_state=0).fit((case.x, case.y))
+        head = RobustHead(case.net, estimator="mcd", shrinkage="auto", random_state=0).fit(
+            (case.x, case.y)
+        )
         file = tmp_path / "robust.onnx"
         torch.onnx.export(head.to_module().eval(), (case.x[:10],), file, dynamo=True)
         session = onnxruntime.InferenceSession(file)
@@ -135,8 +143,11 @@ class TestModule:
 
     def test_the_module_saves_as_a_state_dict(self, network, twin):
         case = network("mlp", 90)
-        head = RobustHead(case.net, random_state=0).fit((case.x, case.y))
-        module, other = head.to_module().eval(), RobustHead(case.net).fit((case.x, case.y.flip(0)))
+        head = RobustHead(case.net, estimator="mcd", random_state=0).fit((case.x, case.y))
+        module, other = (
+            head.to_module().eval(),
+            RobustHead(case.net, estimator="mcd").fit((case.x, case.y.flip(0))),
+        )
         fresh = other.to_module().eval()
         fresh.load_state_dict(module.state_dict())
         torch.testing.assert_close(fresh(case.x), module(case.x))
@@ -159,15 +170,17 @@ class TestFiles:
 
     def test_functions_cannot_be_saved(self, task, tmp_path):
         net, x, _, noisy = task
-        head = RobustHead(net, {"raw": lambda x: x, "last": "4.input"}).fit((x, noisy))
+        head = RobustHead(net, {"raw": lambda x: x, "last": "4.input"}, "mcd").fit((x, noisy))
         with pytest.raises(TypeError, match="cannot be saved"):
             head.save(tmp_path / "head")
         assert not list(tmp_path.iterdir())
 
     def test_features_go_through_a_store(self, task, tmp_path):
         net, x, _, noisy = task
-        stored = RobustHead(net, random_state=0).fit((x, noisy), store=tmp_path / "features")
-        plain = RobustHead(net, random_state=0).fit((x, noisy))
+        stored = RobustHead(net, estimator="mcd", random_state=0).fit(
+            (x, noisy), store=tmp_path / "features"
+        )
+        plain = RobustHead(net, estimator="mcd", random_state=0).fit((x, noisy))
         np.testing.assert_array_equal(stored.predict_proba(x), plain.predict_proba(x))
 
 
@@ -192,11 +205,11 @@ class TestErrors:
         net, x, _, noisy = task
         batch = [(x, noisy, torch.arange(600))]
         with pytest.warns(ReheadWarning, match="600 of 600 validation samples are training"):
-            RobustHead(net).fit(batch, validation=batch)
+            RobustHead(net, estimator="mcd").fit(batch, validation=batch)
 
     def test_outputs_that_are_not_the_classes(self, task):
         net, x, _, noisy = task
         labels = [f"c{i}" for i in (noisy % 2).tolist()]
-        head = RobustHead(net).fit([(x, labels)])
+        head = RobustHead(net, estimator="mcd").fit([(x, labels)])
         with pytest.raises(ValueError, match="3 outputs and there are 2 classes"):
             head.compare([(x, labels)])

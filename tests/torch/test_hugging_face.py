@@ -61,7 +61,7 @@ def test_the_first_token(model, batches):
 
 
 def test_head_and_module(model, batches):
-    head = RobustHead(model, shrinkage="auto", random_state=0).fit(batches)
+    head = RobustHead(model, estimator="mcd", shrinkage="auto", random_state=0).fit(batches)
     assert set(head.compare(batches).rows) == {"softmax", *head.layers_, "robust"}
     module = head.to_module().eval()
     inputs = {k: v for k, v in batches[0].items() if k in ("input_ids", "attention_mask")}

@@ -12,6 +12,7 @@ from rehead import noise
 from rehead._typing import Array
 from rehead.audit import LabelReport, score_labels
 from rehead.classifier import RobustGaussianClassifier
+from rehead.compare import SOFTMAX
 from rehead.data import Splits, load
 from rehead.ensemble import LayerEnsemble
 from rehead.gaussian import support_size
@@ -175,16 +176,22 @@ def run_once(
     for name, member in rog.estimators_.items():
         accuracy[f"RoG, {name}"] = member.score(of_test[name], test_y)
     accuracy["RoG, ensemble"] = rog.score(of_test, test_y)
-    ranked = LayerEnsemble("posterior")
-    ranked.fit(of_train, y, validation=(of_validation, held_out))
-    accuracy["ranked by posterior, ensemble"] = ranked.score(of_test, test_y)
+    auto = LayerEnsemble(given=[SOFTMAX], random_state=seed)
+    parts = ((train_features, digits.train), (validation_features, digits.validation))
+    of_auto, held_of_auto, test_of_auto = (
+        {"input": split.X.astype(np.float64), **layers, SOFTMAX: features.outputs}
+        for layers, (features, split) in zip(
+            (of_train, of_validation, of_test), (*parts, (test_features, digits.test)), strict=True
+        )
+    )
+    auto.fit(of_auto, y, validation=(held_of_auto, held_out))
+    accuracy["auto, the default"] = auto.score(test_of_auto, test_y)
 
     clean_kept = {
         name: float((~noisy.changed)[member.support_].mean())
         for name, member in rog.estimators_.items()
     }
-    # The first layer has memorised least, so it is the one to judge the labels.
-    report = score_labels(ranked.estimators_[first], of_train[first], y)
+    report = score_labels(auto, of_auto, y)
     progress("done", 1.0)
     run = Run(kind, seed, fitted, accuracy, clean_kept, noisy.rate, report.noise_rate)
     return run, Showcase(kind, digits, noisy, report, of_train[first])

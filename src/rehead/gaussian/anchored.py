@@ -18,57 +18,133 @@ from typing import NamedTuple
 import numpy as np
 
 from rehead._typing import Array
-from rehead.gaussian.classwise import tie
-from rehead.gaussian.kernels import Subset
+from rehead.gaussian.kernels import BLOCK, Subset, squared_norms
 from rehead.gaussian.labelnoise import NoiseModel, calibrate, fit_noise
 from rehead.gaussian.options import Fit, Options
 from rehead.gaussian.posterior import Kept, label_scores
-from rehead.gaussian.rows import ByClass, pooled_moments
+from rehead.gaussian.rows import ByClass, PooledMoments, pooled_moments
 from rehead.gaussian.shrinkage import Shrinkage
 from rehead.gaussian.tied import TiedGaussians, from_moments
 
-SHRINKAGES = (0.02, 0.1, 0.3, 0.6, 0.9)
+
+class Regularisation(NamedTuple):
+    """How much the covariance is shrunk, and towards what."""
+
+    shrinkage: Shrinkage
+    to_diagonal: bool = False
+
+
+AMOUNTS = (0.02, 0.1, 0.3, 0.6, 0.9)
+CANDIDATES = tuple(Regularisation(a, d) for d in (False, True) for a in AMOUNTS)
 """What ``shrinkage="auto"`` chooses from here, by the likelihood of the labels."""
 SAMPLED = 5_000
 """So many samples are enough to fit the noise model."""
 LEAST = 3.0
 """A class never weighs less than so many samples."""
+FAR = 100.0
+"""Rows whose squared distance from the middle is so many times the usual one belong to no class."""
+
+
+class Labelled(NamedTuple):
+    """The rows, their classes, and how often each counts (0: not at all)."""
+
+    data: ByClass
+    codes: Array
+    counts: Array
+    some: Array
+
+    @property
+    def n_classes(self) -> int:
+        return self.data.n_classes
 
 
 class Round(NamedTuple):
-    """Weights, the Gaussians estimated from them, and the noise model of their scores."""
+    """Trust, the Gaussians estimated with it, and the noise model of their scores."""
 
-    weights: Array
+    trust: Array
     gaussians: TiedGaussians
     noise: NoiseModel
-    shrinkage: Shrinkage
+    regularisation: Regularisation
 
 
 def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     """Weight samples by the trust in their labels; rounds while the labels get more likely."""
-    codes = class_codes(data)
-    some = _some_rows(data, rng)
-    weights = np.ones(len(codes)) if data.weights is None else data.weights.astype(np.float64)
-    candidates: tuple[Shrinkage, ...] = SHRINKAGES
+    rows = _labelled(data, rng)
+    candidates = CANDIDATES
     if options.shrinkage != "auto":
-        candidates = (options.shrinkage,)
-    best = _estimated(data, codes, weights, candidates, some)
-    weights = _trust(data, codes, best)
+        candidates = (Regularisation(options.shrinkage),)
+    best = _estimated(rows, np.ones(len(rows.codes)), candidates)
+    trust = _trust(rows, best)
     step = 1
     while step < options.max_steps:
         step += 1
-        now = _estimated(data, codes, weights, (best.shrinkage,), some)
+        now = _estimated(rows, trust, (best.regularisation,))
         if now.noise.nll >= best.noise.nll:
             break
-        best, weights = now, _trust(data, codes, now)
-    notes: list[str] = []
-    options = replace(options, shrinkage=best.shrinkage)
-    gaussians = tie(data, _subsets(data, weights), options, notes)
-    scores = _scores(data, codes, weights, gaussians, some)
-    honest = calibrate(scores, codes[some], best.noise.transition)
+        best, trust = now, _trust(rows, now)
+    gaussians = from_moments(_pooled(rows, trust), **best.regularisation._asdict())
+    scores = _scores(rows, trust, gaussians)
+    some = rows.some
+    honest = calibrate(scores, rows.codes[some], best.noise.transition, rows.counts[some])
     gaussians = replace(gaussians, temperature=honest.temperature, offsets=honest.offsets)
-    members = np.where(weights > 0, codes, -1)
-    return Fit(gaussians, weights, members, np.full(data.n_classes, step), notes, best.noise)
+    weights = trust * rows.counts
+    members = np.where(weights > 0, rows.codes, -1)
+    return Fit(gaussians, weights, members, np.full(rows.n_classes, step), [], best.noise)
+
+
+def _labelled(data: ByClass, rng: np.random.Generator) -> Labelled:
+    """Rows that count: those of positive weight that are not far from everything."""
+    present = np.zeros(len(data.X), bool)
+    present[np.concatenate(data.rows)] = True
+    counts = np.where(present, 1.0 if data.weights is None else data.weights, 0.0)
+    sane = ~far_outliers(data.X, None if data.weights is None else counts)
+    if data.trusted is not None:
+        sane |= data.trusted
+    for rows in data.rows:
+        if not sane[rows].any():
+            sane[rows] = True  # a class is never left empty
+    counts = np.where(sane, counts, 0.0)
+    some = np.flatnonzero(present)
+    if len(some) > SAMPLED:
+        some = np.sort(rng.choice(some, SAMPLED, replace=False))
+    return Labelled(data, class_codes(data), counts, some)
+
+
+def far_outliers(X: Array, counts: Array | None = None) -> Array:
+    """Rows so far away that they would rule every moment; no label has to be looked at for that.
+
+    Distance from the median of each feature, in units of its median absolute deviation. Features of
+    which more than half of the values are the same have none, and are left out.
+    """
+    some = np.linspace(0, len(X) - 1, min(len(X), SAMPLED)).astype(np.int64)
+    w = None if counts is None else counts[some]
+    values = X[some].astype(np.float64)
+    middle = _medians(values, w)
+    scale = _medians(np.abs(values - middle), w)
+    usable = scale > 0
+    if not usable.any():
+        return np.zeros(len(X), bool)
+    squares = np.empty(len(X))
+    for a in range(0, len(X), BLOCK):
+        z = (X[a : a + BLOCK][:, usable] - middle[usable]) / scale[usable]
+        squares[a : a + BLOCK] = squared_norms(z)
+    usual = float(_medians(squares[:, None], counts)[0])
+    far: Array = squares > FAR * max(usual, np.finfo(float).tiny)
+    return far
+
+
+def _medians(values: Array, counts: Array | None) -> Array:
+    """Median of each column; with counts, as if rows were repeated."""
+    if counts is None:
+        medians: Array = np.median(values, axis=0)
+        return medians
+    total = counts.sum()
+    order = np.argsort(values, axis=0, kind="stable")
+    reached = np.cumsum(counts[order], axis=0)
+    ranked = np.take_along_axis(values, order, axis=0)
+    at = [(reached > p).argmax(axis=0) for p in ((total - 1) // 2, total // 2)]
+    middle: Array = np.mean([np.take_along_axis(ranked, i[None], axis=0)[0] for i in at], axis=0)
+    return middle
 
 
 def class_codes(data: ByClass) -> Array:
@@ -79,61 +155,50 @@ def class_codes(data: ByClass) -> Array:
     return codes
 
 
-def _some_rows(data: ByClass, rng: np.random.Generator) -> Array:
-    """Rows that the noise model is fitted to: all, or a random part."""
-    rows = np.sort(np.concatenate(data.rows))
-    return rows if len(rows) <= SAMPLED else np.sort(rng.choice(rows, SAMPLED, replace=False))
+def _pooled(rows: Labelled, trust: Array) -> PooledMoments:
+    w = trust * rows.counts
+    subsets = [Subset(np.arange(len(r)), w[r]) for r in rows.data.rows]
+    return pooled_moments(rows.data, subsets, np.float64)
 
 
-def _subsets(data: ByClass, weights: Array) -> list[Subset]:
-    return [Subset(np.arange(len(rows)), weights[rows]) for rows in data.rows]
-
-
-def _estimated(
-    data: ByClass,
-    codes: Array,
-    weights: Array,
-    candidates: tuple[Shrinkage, ...],
-    some: Array,
-) -> Round:
-    """Gaussians of weighted samples, with the shrinkage under which the labels are most likely."""
-    pooled = pooled_moments(data, _subsets(data, weights), np.float64)
+def _estimated(rows: Labelled, trust: Array, candidates: tuple[Regularisation, ...]) -> Round:
+    """Gaussians of weighted samples, regularised so that the labels are most likely."""
+    pooled = _pooled(rows, trust)
+    some = rows.some
     rounds = []
-    for shrinkage in candidates:
-        gaussians = from_moments(pooled, shrinkage=shrinkage)
-        noise = fit_noise(_scores(data, codes, weights, gaussians, some), codes[some])
-        rounds.append(Round(weights, gaussians, noise, shrinkage))
+    for candidate in candidates:
+        gaussians = from_moments(pooled, **candidate._asdict())
+        scores = _scores(rows, trust, gaussians)
+        noise = fit_noise(scores, rows.codes[some], counts=rows.counts[some])
+        rounds.append(Round(trust, gaussians, noise, candidate))
     return min(rounds, key=lambda r: r.noise.nll)
 
 
-def _scores(
-    data: ByClass, codes: Array, weights: Array, gaussians: TiedGaussians, some: Array
-) -> Array:
+def _inside(rows: Labelled, trust: Array) -> Kept:
+    """What the estimates contain. One copy of a row is left out, also where it counts more."""
+    one = np.where(rows.counts > 0, trust, 0.0)
+    classes = np.bincount(rows.codes, weights=trust * rows.counts, minlength=rows.n_classes)
+    return Kept(one, rows.codes, classes)
+
+
+def _scores(rows: Labelled, trust: Array, gaussians: TiedGaussians) -> Array:
     """Leave-one-out scores of some rows."""
-    inside = _inside(data, codes, weights)
+    inside, some = _inside(rows, trust), rows.some
     of_some = Kept(inside.rows[some], inside.members[some], inside.classes)
-    return label_scores(gaussians, data.X[some], codes[some], of_some, lambda s, _: s)
+    X = rows.data.X[some]
+    return label_scores(gaussians, X, rows.codes[some], of_some, lambda s, _: s)
 
 
-def _inside(data: ByClass, codes: Array, weights: Array) -> Kept:
-    present = np.zeros(len(codes), bool)
-    present[np.concatenate(data.rows)] = True
-    rows = np.where(present, weights, 0.0)
-    return Kept(rows, codes, np.bincount(codes, weights=rows, minlength=data.n_classes))
-
-
-def _trust(data: ByClass, codes: Array, now: Round) -> Array:
-    """The weights of the next round; trusted samples keep all of theirs."""
-    inside = _inside(data, codes, now.weights)
-    trust = label_scores(now.gaussians, data.X, codes, inside, now.noise.trust)
+def _trust(rows: Labelled, now: Round) -> Array:
+    """The trust of the next round; known labels keep all of theirs."""
+    data, inside = rows.data, _inside(rows, now.trust)
+    trust: Array = label_scores(now.gaussians, data.X, rows.codes, inside, now.noise.trust)
     if data.trusted is not None:
         trust[data.trusted] = 1.0
-    given = 1.0 if data.weights is None else data.weights
-    weights: Array = trust * given
-    for rows in data.rows:
-        total = weights[rows].sum()
-        if total < min(LEAST, len(rows)):
+    for of_class in data.rows:
+        if (trust * rows.counts)[of_class].sum() < min(LEAST, rows.counts[of_class].sum()):
             # Next to nothing is trusted here; its best samples stand for the class all the same.
-            best = rows[np.argsort(-weights[rows], kind="stable")[: int(LEAST)]]
-            weights[best] = 1.0
-    return weights
+            ranked = of_class[np.argsort(-trust[of_class], kind="stable")]
+            before = np.cumsum(rows.counts[ranked]) - rows.counts[ranked]
+            trust[ranked[before < LEAST]] = 1.0
+    return trust

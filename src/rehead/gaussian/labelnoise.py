@@ -77,8 +77,15 @@ class NoiseModel(NamedTuple):
         return trust
 
 
-def fit_noise(scores: Array, codes: Array, transition: Array | None = None) -> NoiseModel:
+def fit_noise(
+    scores: Array,
+    codes: Array,
+    transition: Array | None = None,
+    counts: Array | None = None,
+) -> NoiseModel:
     """Transition matrix at anchors (or as given), then temperature and priors by likelihood.
+
+    ``counts`` tells how often each sample counts.
 
     Examples
     --------
@@ -93,7 +100,9 @@ def fit_noise(scores: Array, codes: Array, transition: Array | None = None) -> N
     """
     scores = scores.astype(np.float64)
     n_classes = scores.shape[1]
-    T, anchors = anchor_transition(scores, codes)
+    counts = np.ones(len(codes)) if counts is None else counts
+    share = counts / counts.sum()
+    T, anchors = anchor_transition(scores, codes, counts)
     T = T if transition is None else transition
     of_label = T[:, codes].T
     priors = np.full(n_classes, 1.0 / n_classes)
@@ -102,24 +111,27 @@ def fit_noise(scores: Array, codes: Array, transition: Array | None = None) -> N
 
         def nll(log_tau: float, priors: Array = priors) -> float:
             p = softmax(scores / np.exp(log_tau) + np.log(priors))
-            return float(-np.log(np.maximum((p * of_label).sum(axis=1), 1e-12)).mean())
+            return float(-(share * np.log(np.maximum((p * of_label).sum(axis=1), 1e-12))).sum())
 
         found = minimize_scalar(nll, bounds=LOG_TEMPERATURES, method="bounded")
         log_tau = float(found.x)
         for _ in range(5):  # expectation-maximisation for the shares of the classes
             joint = softmax(scores / np.exp(log_tau) + np.log(priors)) * of_label
             joint /= np.maximum(joint.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-            priors = np.maximum(joint.mean(axis=0), 1e-4)
+            priors = np.maximum(share @ joint, 1e-4)
             priors = priors / priors.sum()
     return NoiseModel(float(np.exp(log_tau)), priors, T, anchors, nll(log_tau, priors))
 
 
-def anchor_transition(scores: Array, codes: Array, share: float = ANCHORS) -> tuple[Array, Array]:
+def anchor_transition(
+    scores: Array, codes: Array, counts: Array | None = None
+) -> tuple[Array, Array]:
     """``T[c, k]``: how often the label is k among the samples that are most surely of class c.
 
     Also the number of anchors of each class. One with too few samples predicted as it keeps its
     labels, and has none.
     """
+    counts = np.ones(len(codes)) if counts is None else counts
     n_classes = scores.shape[1]
     best = scores.argmax(axis=1)
     top_two = np.partition(scores, n_classes - 2, axis=1)[:, -2:]
@@ -127,10 +139,14 @@ def anchor_transition(scores: Array, codes: Array, share: float = ANCHORS) -> tu
     T, anchors = np.eye(n_classes), np.zeros(n_classes)
     for c in range(n_classes):
         rows = np.flatnonzero(best == c)
-        if len(rows) >= FEWEST_ANCHORS:
-            n = max(FEWEST_ANCHORS, int(share * len(rows)))
-            surest = rows[np.argsort(-margin[rows], kind="stable")[:n]]
-            T[c], anchors[c] = np.bincount(codes[surest], minlength=n_classes) / n, n
+        total = counts[rows].sum()
+        if total >= FEWEST_ANCHORS:
+            n = max(FEWEST_ANCHORS, int(ANCHORS * total))
+            ranked = rows[np.argsort(-margin[rows], kind="stable")]
+            before = np.cumsum(counts[ranked]) - counts[ranked]
+            taken = np.clip(n - before, 0.0, counts[ranked])
+            T[c] = np.bincount(codes[ranked], weights=taken, minlength=n_classes) / n
+            anchors[c] = n
     return T, anchors
 
 
@@ -145,23 +161,27 @@ class Calibration(NamedTuple):
         return softmax(scores.astype(np.float64) / self.temperature + self.offsets)
 
 
-def calibrate(scores: Array, codes: Array, transition: Array) -> Calibration:
+def calibrate(
+    scores: Array, codes: Array, transition: Array, counts: Array | None = None
+) -> Calibration:
     """Temperature and one offset a class that maximise ``mean log sum_c p_c T[c, y]``."""
+    counts = np.ones(len(codes)) if counts is None else counts
+    share = counts / counts.sum()
     scores = scores.astype(np.float64)
     scores = scores - scores.mean(axis=1, keepdims=True)
     of_label = transition[:, codes].T
-    n, n_classes = scores.shape
-    ridge = RIDGE / n
+    n_classes = scores.shape[1]
+    ridge = RIDGE / counts.sum()
 
     def loss(v: Array) -> tuple[float, Array]:
         slope, offsets = np.exp(v[0]), v[1:]
         p = softmax(slope * scores + offsets)
         joint = p * of_label
         likelihood = np.maximum(joint.sum(axis=1), np.finfo(float).tiny)
-        towards = (joint / likelihood[:, None] - p) / n
+        towards = (joint / likelihood[:, None] - p) * share[:, None]
         gradient = np.append((towards * scores).sum() * slope, towards.sum(axis=0))
         gradient[1:] -= 2 * ridge * offsets
-        return float(-np.log(likelihood).mean() + ridge * (offsets**2).sum()), -gradient
+        return float(-(share * np.log(likelihood)).sum() + ridge * (offsets**2).sum()), -gradient
 
     start = np.zeros(1 + n_classes)
     low, high = LOG_TEMPERATURES

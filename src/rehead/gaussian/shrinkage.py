@@ -37,13 +37,21 @@ def oas_intensity(covariance: Array, n: float) -> float:
     return 1.0 if denominator <= 0 else min((alpha + mu**2) / denominator, 1.0)
 
 
-def shrink(covariance: Array, shrinkage: Shrinkage, n: float) -> Array:
-    """``(1 - a) S + a tr(S)/d I``; ``shrinkage="auto"`` takes ``a`` from :func:`oas_intensity`."""
+def shrink(
+    covariance: Array, shrinkage: Shrinkage, n: float, *, to_diagonal: bool = False
+) -> Array:
+    """``(1 - a) S + a tr(S)/d I``; ``shrinkage="auto"`` takes ``a`` from :func:`oas_intensity`.
+
+    With ``to_diagonal``, towards ``diag(S)``, which does not mind features of different scale.
+    """
     a = oas_intensity(covariance, n) if shrinkage == "auto" else float(shrinkage)
     if a == 0.0:
         return covariance
     shrunk: Array = (1.0 - a) * covariance
     diagonal = np.einsum("ii->i", shrunk)
+    if to_diagonal:
+        diagonal += a * np.einsum("ii->i", covariance)
+        return shrunk
     mean_variance = np.einsum("ii->", covariance) / len(covariance)
     diagonal += a * (mean_variance if mean_variance > 0 else 1.0)
     return shrunk
@@ -57,14 +65,16 @@ class Regularised(NamedTuple):
     added: float
 
 
-def invertible(covariance: Array, shrinkage: Shrinkage, n: float) -> Regularised:
+def invertible(
+    covariance: Array, shrinkage: Shrinkage, n: float, *, to_diagonal: bool = False
+) -> Regularised:
     """Shrink as asked and, only where the result is singular in double precision, a little more.
 
     A covariance of fewer samples than features has no inverse; then the OAS intensity is used.
     Where there are enough samples (and features that are combinations of others), the smallest
     power of ten that helps.
     """
-    covariance = shrink(covariance.astype(np.float64), shrinkage, n)
+    covariance = shrink(covariance.astype(np.float64), shrinkage, n, to_diagonal=to_diagonal)
     try:
         return Regularised(covariance, cholesky(covariance), 0.0)
     except IllConditionedError:

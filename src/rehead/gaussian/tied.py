@@ -153,6 +153,7 @@ def tied_gaussians(
     priors: Array | None = None,
     *,
     shrinkage: Shrinkage = 0.0,
+    to_diagonal: bool = False,
     n: float = np.inf,
 ) -> TiedGaussians:
     """Build the classifier from its parameters (uniform priors unless given).
@@ -162,7 +163,7 @@ def tied_gaussians(
     """
     C = len(means)
     priors = np.full(C, 1.0 / C) if priors is None else np.asarray(priors, np.float64)
-    covariance, factor, added = invertible(covariance, shrinkage, n)
+    covariance, factor, added = invertible(covariance, shrinkage, n, to_diagonal=to_diagonal)
     lower = np.tril(covariance)
     covariance = lower + lower.T
     np.einsum("ii->i", covariance)[...] /= 2.0
@@ -177,7 +178,11 @@ def tied_gaussians(
 
 
 def from_moments(
-    m: PooledMoments, *, priors: str | Array = "uniform", shrinkage: Shrinkage = 0.0
+    m: PooledMoments,
+    *,
+    priors: str | Array = "uniform",
+    shrinkage: Shrinkage = 0.0,
+    to_diagonal: bool = False,
 ) -> TiedGaussians:
     """Build the classifier from class moments.
 
@@ -189,5 +194,10 @@ def from_moments(
     else:
         beta = priors
     return tied_gaussians(
-        m.means, m.covariance, beta, shrinkage=shrinkage, n=float(m.weights.sum())
+        m.means,
+        m.covariance,
+        beta,
+        shrinkage=shrinkage,
+        to_diagonal=to_diagonal,
+        n=float(m.weights.sum()),
     )

@@ -31,6 +31,12 @@ from rehead.torch.taps import (
     unwrap,
 )
 
+
+def is_vectors(x: Any) -> bool:
+    """Whether a batch of inputs is one vector of numbers a sample."""
+    return isinstance(x, Tensor) and x.ndim == 2 and x.is_floating_point()
+
+
 log = logging.getLogger("rehead")
 
 
@@ -81,8 +87,9 @@ def extract_features(
     loader : DataLoader, iterable of batches, tensor, array or (X, y)
         Batches are ``x``, ``(x, y)``, ``(x, y, id)`` or dicts. A ``DataLoader`` that shuffles is
         read in the order of its data set. Use one without random augmentation.
-    layers : "auto", list of names, or mapping
-        Names as ``net.named_modules()`` gives them. ``"name.input"`` is what goes into a layer,
+    layers : "auto", "auto+input", list of names, or mapping
+        "auto" chooses; "auto+input" adds the input itself where that is one vector a sample. Names
+        as ``net.named_modules()`` gives them. ``"name.input"`` is what goes into a layer,
         ``"input"`` the raw input, ``"hidden_states.k"`` a hidden state of a Hugging Face model. A
         mapping gives taps other names, and may hold functions of the input or other networks
         (frozen encoders): ``{"pixels": "input", "encoder": encoder}``.
@@ -124,10 +131,11 @@ def _extract(
 ) -> Features:
     batches = read_loader(loader)
     if isinstance(layers, str):
-        check.check_choice(layers, ("auto",), "layers")
+        check.check_choice(layers, ("auto", "auto+input"), "layers")
         first = next(batches)
         batches = chain([first], batches)
-        layers = auto_layers(net, first)
+        vectors = layers == "auto+input" and len(first.args) == 1 and is_vectors(first.args[0])
+        layers = [*([INPUT] if vectors else []), *auto_layers(net, first)]
         log.info("layers='auto' chose %s", ", ".join(layers))
     taps = resolve_taps(net, layers)
     with progress_bar("features", _length(loader), show=progress) as advance:

@@ -14,7 +14,13 @@ from torch import nn
 from rehead import persist
 from rehead._typing import Array
 from rehead.audit import LabelReport, score_labels
-from rehead.compare import SOFTMAX, Comparison, compare_ensemble, own_softmax
+from rehead.compare import (
+    SOFTMAX,
+    Comparison,
+    columns_of_classes,
+    compare_ensemble,
+    own_softmax,
+)
 from rehead.ensemble import LayerEnsemble
 from rehead.torch.features import Features, extract_features, network_fingerprint, pooling, pools_of
 from rehead.torch.module import RobustModule
@@ -34,13 +40,15 @@ class RobustHead:
         Trained on noisy labels. Any device.
     layers : "auto", list of names, or mapping
         See :func:`extract_features`. "auto" takes the last blocks of the last stages and the input
-        of the last linear layer; ``layers_`` tells which.
+        of the last linear layer, and the raw input where that is one vector a sample (it cannot
+        have memorised anything); ``layers_`` tells which.
     estimator : str, optional
         See :class:`rehead.RobustGaussianClassifier`.
     pool : optional
         See :func:`extract_features`.
-    softmax : bool, default=False
-        Make the network's own softmax a member of the ensemble, weighted like a layer.
+    softmax : bool, optional
+        Make the network's own softmax a member of the ensemble, weighted like a layer. By default
+        it is one where the estimator is "auto" (and the network's outputs are the classes).
     **options
         Further arguments of :class:`rehead.LayerEnsemble`: ``preset``, ``shrinkage``,
         ``weights``, ``random_state``, ...
@@ -66,7 +74,7 @@ class RobustHead:
     >>> train, held_out = (x[:150], y[:150]), (x[150:], y[150:])
     >>> head = RobustHead(net, random_state=0).fit(train, validation=held_out)
     >>> head.layers_
-    ['2.input']
+    ['input', '2.input']
     >>> head.predict_proba(x[:3]).shape
     (3, 2)
     """
@@ -78,15 +86,14 @@ class RobustHead:
         estimator: str | None = None,
         *,
         pool: Pool | Mapping[str, Pool] = "mean",
-        softmax: bool = False,
+        softmax: bool | None = None,
         **options: Any,
     ) -> None:
         self.net = net
         self.layers = layers
         self.pool = pool
         self.softmax = softmax
-        given = [SOFTMAX] if softmax else None
-        self.ensemble = LayerEnsemble(estimator, given=given, **options)
+        self.ensemble = LayerEnsemble(estimator, **options)
 
     def fit(
         self,
@@ -104,15 +111,21 @@ class RobustHead:
             The data the network was trained on, with their noisy labels, without augmentation.
         validation : loader, optional
             Samples the network was *not* trained on, with labels as noisy, for the weights of the
-            layers. Without it, layers get equal weights.
+            layers, and to tell which layers memorised the training labels.
         store : path, optional
             Keep the training features there; a run that was killed goes on from it.
         progress : bool, optional
             Show progress bars. Default: in a terminal.
         """
-        features = self._extract(train, self.layers, store, progress)
+        is_auto = self.ensemble._is_auto()
+        names = "auto+input" if is_auto and self.layers == "auto" else self.layers
+        features = self._extract(train, names, store, progress)
         self._layers = self.layers if self.layers != "auto" else list(features.layers)
         labels = _labels(features, "training")
+        if self.softmax is None:
+            columns = columns_of_classes(features.outputs.shape[1], np.unique(labels))
+            self.softmax = is_auto and columns is not None
+        self.ensemble.set_params(given=[SOFTMAX] if self.softmax else None)
         held_out = None
         if validation is not None:
             of_validation = self._extract(validation, self._layers, None, progress)
@@ -168,6 +181,11 @@ class RobustHead:
         self._check_fitted()
         return self.report_.mislabelled()
 
+    def explain(self) -> str:
+        """What was found out about layers and labels, and how the members are weighted."""
+        self._check_fitted()
+        return self.ensemble_.explain()
+
     def to_module(self) -> RobustModule:
         """Backbone and new head as one ``nn.Module``, for ``torch.export`` and ONNX.
 
@@ -205,6 +223,7 @@ class RobustHead:
             "fingerprint": self._fingerprint,
             "features": self.layers_,
             "noise_rate": report.noise_rate,
+            "noise_rate_error": report.noise_rate_error,
             "given": persist.labels_to_json(report.given),
             "suggested": persist.labels_to_json(report.suggested),
             "ids": persist.labels_to_json(np.asarray(report.ids)),
@@ -238,7 +257,9 @@ class RobustHead:
         self.classes_, self.layers_ = self.ensemble_.classes_, settings["features"]
         self._layers, self._fingerprint = settings["layers"], settings["fingerprint"]
         labels = {k: persist.labels_from_json(settings[k]) for k in ("given", "suggested", "ids")}
-        self.report_ = LabelReport(noise_rate=settings["noise_rate"], **part("report."), **labels)
+        fields: dict[str, Any] = {k: settings[k] for k in ("noise_rate", "noise_rate_error")}
+        fields |= part("report.") | labels
+        self.report_ = LabelReport(**fields)
         return self
 
     def _check_fitted(self) -> None:

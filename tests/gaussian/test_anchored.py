@@ -1,0 +1,119 @@
+"""Weights by trust: rounds, outliers, trusted samples, and that clean labels cost nothing."""
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from rehead import RobustGaussianClassifier, find_mislabelled, noise, score_labels
+from rehead.gaussian.anchored import far_outliers
+
+
+def fit(X, y, **kwargs):
+    return RobustGaussianClassifier("anchored", random_state=0, **kwargs).fit(X, y)
+
+
+@pytest.fixture
+def task(blobs):
+    return blobs(sizes=(400, 300, 300), d=10, distance=1.2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rate"), [("uniform", 0.2), ("uniform", 0.5), ("flip", 0.2), ("flip", 0.4)]
+)
+def test_noise_is_measured_and_does_little_harm(task, kind, rate):
+    X, y = task
+    noisy = noise.NOISES[kind](y, rate, random_state=0)
+    clf, clean = fit(X, noisy.labels), fit(X, y)
+    assert clf.noise_.rate == pytest.approx(noisy.rate, abs=0.06)
+    assert 1 - clf.trust_.mean() == pytest.approx(noisy.rate, abs=0.05)
+    assert clf.score(X, y) > clean.score(X, y) - 0.02
+    assert (~noisy.changed)[clf.support_].mean() > 0.95
+
+
+def test_clean_labels_are_all_trusted_and_next_to_none_is_flagged(task):
+    X, y = task
+    clf = fit(X, y)
+    assert clf.noise_.rate <= 2 * clf.noise_.rate_error
+    assert clf.trust_.mean() > 0.98
+    assert len(find_mislabelled(clf, X, y)) < 0.02 * len(y)
+    sample = RobustGaussianClassifier("sample").fit(X, y)
+    assert clf.score(X, y) >= sample.score(X, y) - 0.005
+
+
+def test_the_posterior_is_a_linear_softmax_and_the_density_is_not_calibrated(task):
+    X, y = task
+    clf = fit(X, noise.flip(y, 0.3, random_state=0).labels)
+    p = clf.predict_proba(X)
+    np.testing.assert_allclose(p, softmax(X @ clf.coef_.T + clf.intercept_, axis=1), rtol=1e-8)
+    plain = RobustGaussianClassifier("sample", shrinkage=0.1)
+    plain.fit(X, y, sample_weight=np.maximum(clf.trust_, 1e-9))
+    assert np.corrcoef(clf.score_samples(X), plain.score_samples(X))[0, 1] > 0.95
+
+
+def test_trusted_samples_keep_their_weight(task):
+    X, y = task
+    noisy = noise.flip(y, 0.4, random_state=0)
+    trusted = noisy.changed & (np.arange(len(y)) % 5 == 0)
+    clf = RobustGaussianClassifier("anchored", random_state=0).fit(X, noisy.labels, trusted=trusted)
+    assert (clf.trust_[trusted] == 1).all()
+
+
+def test_whole_weights_are_repetitions(task):
+    X, y = task
+    w = np.random.default_rng(0).integers(1, 3, size=len(y))
+    a = RobustGaussianClassifier("anchored", shrinkage=0.1, max_steps=1).fit(X, y, w)
+    rows = np.repeat(np.arange(len(y)), w)
+    b = RobustGaussianClassifier("anchored", shrinkage=0.1, max_steps=1).fit(X[rows], y[rows])
+    np.testing.assert_allclose(a.means_, b.means_, atol=0.02)
+
+
+@pytest.mark.parametrize("size", [30.0, 1e4, 1e8])
+def test_far_outliers_of_no_class_are_left_out(task, size):
+    X, y = task
+    clean = fit(X, y)
+    outside = np.arange(len(y)) % 10 == 0
+    Z = np.where(outside[:, None], size * np.random.default_rng(0).normal(size=X.shape), X)
+    clf = fit(Z, y)
+    assert (clf.trust_[outside] < 1e-6).mean() > 0.95
+    assert clf.score(X, y) > clean.score(X, y) - 0.02
+
+
+def test_features_that_are_mostly_zero_have_no_outliers():
+    rng = np.random.default_rng(0)
+    assert not far_outliers((rng.random((500, 40)) < 0.05).astype(float)).any()
+
+
+def test_features_of_different_scale_are_no_problem(task):
+    X, y = task
+    scales = 10.0 ** np.arange(-5, 5)
+    assert fit(X * scales, y).score(X * scales, y) > fit(X, y).score(X, y) - 0.02
+
+
+@pytest.mark.parametrize("shrinkage", [0.0, 0.3, "auto"])
+def test_shrinkage_is_used(task, shrinkage):
+    X, y = task
+    assert fit(X, y, shrinkage=shrinkage).score(X, y) > 0.8
+
+
+def test_quality_is_calibrated(blobs):
+    X, y = blobs(sizes=(1500, 1500, 1500), d=10, distance=0.9)
+    noisy = noise.uniform(y, 0.4, random_state=0)
+    report = score_labels(fit(X, noisy.labels), X, noisy.labels)
+    edges = np.quantile(report.quality, np.linspace(0, 1, 11))
+    which = np.clip(np.searchsorted(edges, report.quality) - 1, 0, 9)
+    gaps = [
+        abs(report.quality[which == b].mean() - (~noisy.changed)[which == b].mean())
+        for b in range(10)
+    ]
+    assert np.mean(gaps) < 0.05
+    assert report.noise_rate == pytest.approx(0.4, abs=0.03)
+    assert report.noise_rate_error < 0.05
+
+
+def test_a_class_of_mostly_wrong_labels_and_much_noise_give_a_result(task):
+    X, y = task
+    for rate in (0.7, 0.9):
+        clf = fit(X, noise.uniform(y, rate, random_state=0).labels)
+        assert np.isfinite(clf.predict_proba(X)).all()
+    noisy = np.where((y == 0) & (np.arange(len(y)) % 4 > 0), 1, y)
+    assert np.isfinite(fit(X, noisy).predict_proba(X)).all()

@@ -1,0 +1,170 @@
+"""The consensus of layers: who may judge, what is trusted, how members are mixed."""
+
+import numpy as np
+import pytest
+
+from rehead import LayerEnsemble, ReheadWarning, RobustGaussianClassifier, noise, score_labels
+from rehead.consensus import choose_judges, corrected_nll, memorisation_gap, mixture_weights
+
+
+@pytest.fixture(scope="module")
+def world():
+    """An honest layer, one that has memorised its training labels, and held-out samples."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(4, size=3000)
+    means = 2.2 * rng.normal(size=(4, 6))
+    honest = rng.normal(size=(3000, 6)) + means[y]
+    rows = {"train": slice(0, 1500), "held": slice(1500, 2000), "test": slice(2000, 3000)}
+
+    def make(kind, rate):
+        parts = {}
+        for name, part in rows.items():
+            labels = noise.NOISES[kind](y[part], rate, random_state=1 + len(name)).labels
+            # The network fits the labels it saw; elsewhere it half knows the class.
+            seen = labels if name == "train" else y[part]
+            blur = 0.3 if name == "train" else 1.5
+            deep = 3.0 * np.eye(4)[seen] + blur * rng.normal(size=(len(labels), 4))
+            parts[name] = {"early": honest[part], "deep": deep}, labels, y[part]
+        return parts
+
+    return make
+
+
+def softmax(logits):
+    e = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def fitted(parts, **kwargs):
+    (train, labels, _), (held, held_labels, _) = parts["train"], parts["held"]
+    return LayerEnsemble(random_state=0, **kwargs).fit(
+        train, labels, validation=(held, held_labels)
+    )
+
+
+@pytest.mark.parametrize(("kind", "rate"), [("uniform", 0.4), ("flip", 0.4), ("uniform", 0.0)])
+def test_the_layer_that_memorised_does_not_judge(world, kind, rate):
+    parts = world(kind, rate)
+    ensemble = fitted(parts)
+    gaps = ensemble.judgement_.gaps
+    assert gaps["early"] < 0.1 < gaps["deep"] or rate == 0
+    assert "early" in ensemble.judgement_.judges
+    if rate:
+        assert ensemble.judgement_.judges == ["early"]
+    trust = ensemble.judgement_.trust
+    wrong = parts["train"][1] != parts["train"][2]
+    assert 1 - trust.mean() == pytest.approx(wrong.mean(), abs=0.05)
+
+
+@pytest.mark.parametrize(("kind", "rate"), [("uniform", 0.4), ("flip", 0.4)])
+def test_it_is_better_than_each_layer_on_its_own_labels(world, kind, rate):
+    parts = world(kind, rate)
+    test, _, truth = parts["test"]
+    auto = fitted(parts).score(test, truth)
+    for other in ("sample", "mcd"):
+        kwargs = {"weights": "equal"} if other == "sample" else {}
+        plain = fitted(parts, estimator=other, **kwargs)
+        assert auto >= plain.score(test, truth)
+
+
+def test_the_networks_softmax_is_kept_where_it_is_best(world):
+    parts = world("uniform", 0.0)
+    rng = np.random.default_rng(3)
+    for name, (layers, _, truth) in parts.items():
+        layers["softmax"] = softmax(6.0 * np.eye(4)[truth] + rng.normal(size=(len(truth), 4)))
+        assert name
+    ensemble = fitted(parts, given=["softmax"])
+    assert ensemble.layers_[-1] == "softmax"
+    assert ensemble.weights_.argmax() == len(ensemble.weights_) - 1
+    test, _, truth = parts["test"]
+    own = (test["softmax"].argmax(axis=1) == truth).mean()
+    assert ensemble.score(test, truth) >= own - 0.003
+
+
+def test_explain_says_what_was_found(world):
+    text = fitted(world("uniform", 0.4)).explain()
+    for words in ("Memorisation gaps: early", "judged by early", "wrong", "Weights of the members"):
+        assert words in text
+    assert "about clean" in fitted(world("uniform", 0.0)).explain()
+    paper = LayerEnsemble("sample", weights="equal").fit(*world("flip", 0.1)["train"][:2])
+    assert "Weights of the members: early 0.50" in paper.explain()
+
+
+def test_labels_are_judged_by_the_judges_and_leave_one_out(world):
+    parts = world("flip", 0.4)
+    train, labels, truth = parts["train"]
+    report = score_labels(fitted(parts), train, labels)
+    wrong = labels != truth
+    order = report.order[: int(wrong.sum())]
+    assert wrong[order].mean() > 0.85
+    alone = RobustGaussianClassifier("anchored", random_state=0).fit(train["early"], labels)
+    again = score_labels(alone, train["early"], labels)
+    assert np.corrcoef(report.quality, again.quality)[0, 1] > 0.95
+
+
+def test_a_file_keeps_all_of_it(world, tmp_path):
+    parts = world("uniform", 0.3)
+    for layers, _, truth in parts.values():
+        layers["softmax"] = softmax(2.0 * np.eye(4)[truth])
+    ensemble = fitted(parts, given=["softmax"])
+    ensemble.save(tmp_path / "head")
+    again = LayerEnsemble.load(tmp_path / "head")
+    test = parts["test"][0]
+    np.testing.assert_array_equal(ensemble.predict_proba(test), again.predict_proba(test))
+    assert ensemble.explain() == again.explain()
+    train, labels, _ = parts["train"]
+    a, b = (score_labels(e, train, labels).quality for e in (ensemble, again))
+    np.testing.assert_array_equal(a, b)
+
+
+def test_without_held_out_samples_it_says_so_and_makes_its_own_split(world):
+    train, labels, _ = world("uniform", 0.3)["train"]
+    with pytest.warns(ReheadWarning, match="No held-out samples"):
+        ensemble = LayerEnsemble(random_state=0).fit(train, labels)
+    assert ensemble.judgement_.judges == ["early"]
+    one = LayerEnsemble(random_state=0).fit({"early": train["early"]}, labels)  # no warning
+    assert one.layers_ == ["early"]
+
+
+def test_two_identical_layers_share_their_weight(world):
+    parts = world("uniform", 0.3)
+    for layers, _, _ in parts.values():
+        layers["twin"] = layers["early"].copy()
+    ensemble = fitted(parts)
+    weights = dict(zip(ensemble.layers_, ensemble.weights_, strict=True))
+    assert weights["early"] == pytest.approx(weights["twin"], rel=1e-6)
+
+
+def test_setting_weights_or_options_of_mcd_is_not_auto(world):
+    parts = world("flip", 0.2)
+    assert fitted(parts, weights="nll").judgement_ is None
+    assert fitted(parts, support_fraction=0.6).judgement_ is None
+    assert fitted(parts, preset="paper").judgement_ is None
+    assert fitted(parts, estimator="auto").judgement_ is not None
+
+
+def test_judges_are_those_with_the_smallest_gaps():
+    assert choose_judges({"a": 0.01, "b": 0.04, "c": 0.3}) == ["a", "b"]
+    assert choose_judges({"a": 0.4, "b": 0.9}) == ["a"]
+    assert choose_judges({"a": -0.3, "b": 0.04}) == ["a", "b"]
+
+
+def test_mixture_weights_pick_the_planted_best_under_noise():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=2000)
+    T = 0.6 * np.eye(3) + 0.4 / 3
+    labels = np.array([rng.choice(3, p=T[c]) for c in truth])
+    right = softmax(4.0 * np.eye(3)[truth] + rng.normal(size=(2000, 3)))
+    poor = softmax(rng.normal(size=(2000, 3)))
+    weights = mixture_weights([poor, right, poor[:, ::-1]], labels, T)
+    assert weights.argmax() == 1
+    assert weights[1] > 0.9
+    assert corrected_nll(right, labels, T) < corrected_nll(poor, labels, T)
+
+
+def test_the_gap_of_an_honest_layer_is_about_nothing():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=2000)
+    X = rng.normal(size=(2000, 5)) + 2.0 * np.eye(3, 5)[y]
+    gap = memorisation_gap(X[:1500], y[:1500], X[1500:], y[1500:])
+    assert abs(gap) < 0.1
