@@ -42,7 +42,7 @@ def demo_table(result: DemoResult) -> Table:
         table.add_column(f"{kind} {s.rate:.0%}", justify="right")
     for method in result.methods():
         cells = [_mean_std(100.0 * result.accuracies(kind, method)) for kind in s.noises]
-        style = "bold" if method == "RoG, ensemble" else None
+        style = "bold" if method.startswith("auto") else None
         table.add_row(method, *cells, style=style)
     return table
 

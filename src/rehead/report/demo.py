@@ -50,7 +50,8 @@ def _chart(result: DemoResult, kind: str) -> dict[str, Any]:
     bars = []
     for method in result.methods():
         values = 100.0 * result.accuracies(kind, method)
-        group = "softmax" if method == "softmax" else "rog" if method.startswith("RoG") else "other"
+        groups = {"softmax": "softmax", "RoG": "rog", "auto": "auto"}
+        group = groups.get(method.split(",")[0], "other")
         bars.append(
             {
                 "method": method,
@@ -66,7 +67,7 @@ def _chart(result: DemoResult, kind: str) -> dict[str, Any]:
         "noise": kind,
         "bars": bars,
         "before": by_method["softmax"]["mean"],
-        "after": by_method["RoG, ensemble"]["mean"],
+        "after": by_method["auto, the default"]["mean"],
     }
 
 
