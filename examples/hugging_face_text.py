@@ -18,7 +18,7 @@ from rehead.torch import RobustHead
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--short", action="store_true")
-epochs = 4 if parser.parse_args().short else 15
+epochs = 8 if parser.parse_args().short else 15
 
 texts, topics = sentences(2000)
 names, labels = np.unique(topics, return_inverse=True)
@@ -64,9 +64,10 @@ for _ in range(epochs):
         model(**inputs).loss.backward()
         optimizer.step()
 
-head = RobustHead(model, estimator="posterior", random_state=0)
+head = RobustHead(model, random_state=0)
 head.fit(train, validation=batches(1200, 1500, noisy.labels))
 print("layers:", ", ".join(head.layers_))
+print(head.explain())
 print(head.compare(batches(1500, 2000, labels)))
 suspects = head.find_mislabelled()
 wrong = [noisy.changed[int(name.split("-")[1])] for name in suspects[:100]]

@@ -13,7 +13,7 @@ X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0)
 noisy = noise.flip(y_train, rate=0.4, random_state=0)
 
-for name in ("sample", "mcd", "posterior"):
+for name in ("sample", "mcd", "posterior", "auto"):
     model = RobustGaussianClassifier(name, shrinkage="auto", random_state=0)
     model.fit(X_train, noisy.labels)
     kept = model.support_
@@ -27,6 +27,7 @@ report = score_labels(model, X_train, noisy.labels)
 worst = report.order[:100]
 print(f"of the 100 worst labels {noisy.changed[worst].sum()} are wrong")
 print(f"estimated noise {report.noise_rate:.0%}, truly {noisy.rate:.0%}")
+print(model.explain())
 
 model.save("digits-head.safetensors")
 again = RobustGaussianClassifier.load("digits-head.safetensors")

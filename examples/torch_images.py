@@ -46,8 +46,9 @@ with torch.no_grad():
 print(f"the network fits {fitted:.0%} of its noisy labels")
 
 # The three lines: one pass over the data, no training.
-head = RobustHead(net, layers=["0", "1", "2"], estimator="posterior", random_state=0)
+head = RobustHead(net, layers=["0", "1", "2"], random_state=0)
 head.fit(train, validation=(images["validation"], validation_labels))
+print(head.explain())
 print(head.compare((images["test"], torch.tensor(digits.test.y))))
 
 suspects = head.find_mislabelled()  # places in the data set, worst first

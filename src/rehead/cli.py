@@ -250,7 +250,7 @@ def fit(
         Path | None, typer.Option(help="Held-out features, for the weights of the layers.")
     ] = None,
     validation_labels: Labels = None,
-    estimator: Annotated[str | None, typer.Option(help="mcd, posterior, sample, ...")] = None,
+    estimator: Annotated[str | None, typer.Option(help="auto (default), mcd, sample, ...")] = None,
     preset: Annotated[str | None, typer.Option(help="paper or authors.")] = None,
     shrinkage: Annotated[str | None, typer.Option(help="A share, or auto.")] = None,
     weights: Annotated[str | None, typer.Option(help="nll, corrected or equal.")] = None,
@@ -272,6 +272,8 @@ def fit(
     head.save(output)
     shares = ", ".join(f"{n} {w:.2f}" for n, w in zip(head.layers_, head.weights_, strict=True))
     typer.echo(f"{len(head.classes_)} classes, weights of layers: {shares}: {output}")
+    if head.judgement_ is not None:
+        typer.echo(head.explain())
 
 
 @app.command()

@@ -35,7 +35,7 @@ from rehead.gaussian.tied import TiedGaussians, from_moments
 
 GAP = 0.05
 """Layers whose gap is at most so much above the smallest one are judges."""
-ENOUGH = 300
+ENOUGH = 1000
 """Held-out samples that it takes to measure the noise on them."""
 CANDIDATES = tuple(Regularisation(a, d) for d in (False, True) for a in (0.02, 0.1, 0.3, 0.6))
 """What the members' regularisation is chosen from."""

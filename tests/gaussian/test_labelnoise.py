@@ -87,11 +87,22 @@ def test_trust_is_bayes_rule(planted):
     np.testing.assert_allclose(noise.judged(scores, labels)[i], joint / joint.sum())
 
 
-def test_a_class_that_is_never_predicted_keeps_its_labels():
+def test_a_class_that_is_never_predicted_is_taken_to_be_like_the_others():
     scores = np.tile([1.0, 0.0, -5.0], (50, 1))
-    transition, anchors = anchor_transition(scores, np.arange(50) % 3)
-    np.testing.assert_array_equal(transition[2], [0, 0, 1])
+    transition, anchors = anchor_transition(scores, np.zeros(50, int))
     assert anchors[2] == 0 < anchors[0]
+    assert transition[2, 2] > 0.95
+    np.testing.assert_allclose(transition.sum(axis=1), 1)
+    assert (transition > 0).all()
+
+
+def test_no_wrong_label_is_more_frequent_than_the_right_one():
+    # Most anchors of class 0 carry the label 1: by chance, or because the classes are swapped.
+    scores = np.repeat(9.0 * np.eye(3), 20, axis=0)
+    labels = np.repeat([0, 1, 2], 20)
+    labels[:14] = 1
+    transition, _ = anchor_transition(scores, labels)
+    assert (transition.max(axis=1) == np.diag(transition)).all()
 
 
 def test_calibration_maximises_the_likelihood_of_noisy_labels(planted):

@@ -28,7 +28,10 @@ from rehead._typing import Array
 
 ANCHORS = 0.3
 """Share of the samples predicted as a class that serve as its anchors."""
-FEWEST_ANCHORS = 10
+FEWEST_ANCHORS = 30
+"""A class has at least so many anchors, or all samples that are predicted as it."""
+BORROWED = 5.0
+"""Anchors that each class borrows from all others."""
 LOG_TEMPERATURES = (-1.0, 6.0)
 RIDGE = 5.0
 """Weight of the squared offsets, as if so many samples spoke against them."""
@@ -128,26 +131,46 @@ def anchor_transition(
 ) -> tuple[Array, Array]:
     """``T[c, k]``: how often the label is k among the samples that are most surely of class c.
 
-    Also the number of anchors of each class. One with too few samples predicted as it keeps its
-    labels, and has none.
+    Also the number of anchors of each class; one that is never predicted has none, and is taken to
+    be like the others.
     """
     counts = np.ones(len(codes)) if counts is None else counts
     n_classes = scores.shape[1]
     best = scores.argmax(axis=1)
     top_two = np.partition(scores, n_classes - 2, axis=1)[:, -2:]
     margin = top_two[:, 1] - top_two[:, 0]
-    T, anchors = np.eye(n_classes), np.zeros(n_classes)
+    seen, anchors = np.zeros((n_classes, n_classes)), np.zeros(n_classes)
     for c in range(n_classes):
         rows = np.flatnonzero(best == c)
         total = counts[rows].sum()
-        if total >= FEWEST_ANCHORS:
-            n = max(FEWEST_ANCHORS, int(ANCHORS * total))
-            ranked = rows[np.argsort(-margin[rows], kind="stable")]
-            before = np.cumsum(counts[ranked]) - counts[ranked]
-            taken = np.clip(n - before, 0.0, counts[ranked])
-            T[c] = np.bincount(codes[ranked], weights=taken, minlength=n_classes) / n
-            anchors[c] = n
-    return T, anchors
+        n = min(total, max(FEWEST_ANCHORS, int(ANCHORS * total)))
+        ranked = rows[np.argsort(-margin[rows], kind="stable")]
+        before = np.cumsum(counts[ranked]) - counts[ranked]
+        taken = np.clip(n - before, 0.0, counts[ranked])
+        seen[c] = np.bincount(codes[ranked], weights=taken, minlength=n_classes)
+        anchors[c] = n
+    return _dominant(_smoothed(seen)), anchors
+
+
+def _smoothed(seen: Array) -> Array:
+    """Shares from counts, as if a few more anchors had been seen with the noise of all classes.
+
+    No transition is then impossible, and a class with few anchors is not taken at its word.
+    """
+    n_classes = len(seen)
+    # Half a right and half a wrong anchor more: not even all agreeing means certainty.
+    right = (np.trace(seen) + 0.5) / (seen.sum() + 1.0)
+    usual = np.full((n_classes, n_classes), (1 - right) / (n_classes - 1))
+    np.fill_diagonal(usual, right)
+    smoothed: Array = (seen + BORROWED * usual) / (seen.sum(axis=1, keepdims=True) + BORROWED)
+    return smoothed
+
+
+def _dominant(T: Array) -> Array:
+    """No wrong label is more frequent than the right one: that is what "right" has to mean."""
+    capped = np.minimum(T, np.diag(T)[:, None])
+    dominant: Array = capped / capped.sum(axis=1, keepdims=True)
+    return dominant
 
 
 class Calibration(NamedTuple):
@@ -183,8 +206,12 @@ def calibrate(
         gradient[1:] -= 2 * ridge * offsets
         return float(-(share * np.log(likelihood)).sum() + ridge * (offsets**2).sum()), -gradient
 
-    start = np.zeros(1 + n_classes)
-    low, high = LOG_TEMPERATURES
+    # Gaussians and networks are over-confident, not the other way round: where the noise is
+    # overestimated, a lower temperature would make them certain.
+    low, high = 0.0, LOG_TEMPERATURES[1]
+    # Where scores are far too large the likelihood is flat, so look around before climbing.
+    starts = [np.append(slope, np.zeros(n_classes)) for slope in np.linspace(-high, -low, 15)]
+    start = min(starts, key=lambda v: loss(v)[0])
     bounds = [(-high, -low), *[(-10.0, 10.0)] * n_classes]
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
     offsets: Array = found.x[1:] - found.x[1:].mean()
