@@ -166,7 +166,9 @@ class Judgement(NamedTuple):
         """In words."""
         lines = []
         if self.gaps:
-            gaps = ", ".join(f"{name} {gap:+.2f}" for name, gap in self.gaps.items())
+            gaps = ", ".join(
+                f"{name} {round(gap, 2) + 0.0:+.2f}" for name, gap in self.gaps.items()
+            )
             lines.append(f"Memorisation gaps: {gaps}.")
         lines.append(f"Labels were judged by {', '.join(self.judges)}, in {self.rounds} rounds.")
         rate, error = self.noise.rate, self.noise.rate_error
