@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from rehead.torch.models import FCN
+from rehead.torch.models import FCN, MODELS
 from rehead.torch.training import METHODS, Recipe, train
-from rehead.torch.training.task import derived_seed, predict_logits
+from rehead.torch.training.task import derived_seed, image_layout, predict_logits
 
 KINDS = {
     "cross-entropy": {},
@@ -270,3 +270,11 @@ def test_predictions_leave_the_mode_of_a_network_as_it_was(conv_net, images) -> 
     assert net.training
     assert net.bn.training
     assert int(net.bn.num_batches_tracked) == 0
+
+
+@pytest.mark.parametrize(
+    ("width", "layout"), [(4, torch.contiguous_format), (8, torch.channels_last)]
+)
+def test_narrow_networks_keep_the_plain_layout(width, layout):
+    # Backward passes of PyTorch 2.13 with 4 channels side by side did not end.
+    assert image_layout(MODELS["resnet34"](10, width=width)) is layout

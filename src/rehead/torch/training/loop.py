@@ -21,7 +21,7 @@ from rehead.torch.training.augment import AUGMENTATIONS
 from rehead.torch.training.inputs import as_task, data_fingerprint
 from rehead.torch.training.method import Batch, Memory, Method, Moment
 from rehead.torch.training.recipes import Recipe
-from rehead.torch.training.task import MakeNet, Task, derived_seed, predict_logits
+from rehead.torch.training.task import MakeNet, Task, derived_seed, image_layout, predict_logits
 
 CHECKPOINT_SECONDS = 10.0
 """How much work a kill may cost: epochs that take less do not each write a checkpoint."""
@@ -241,13 +241,13 @@ def _epoch(
         set_betas(optimizer, recipe, moment.epoch)
     total = torch.zeros((), device=device)
     right = torch.zeros((), dtype=torch.int64, device=device)
-    seen = 0
+    seen, layout = 0, image_layout(nets[0])
     for i, rows in enumerate(_batches(len(task.y), recipe)):
         x = task.X[rows].to(device, non_blocking=True)
         for name in recipe.augment:
             x = AUGMENTATIONS[name](x)
         if x.ndim == 4:
-            x = x.contiguous(memory_format=torch.channels_last)
+            x = x.contiguous(memory_format=layout)
         rows = rows.to(device)
         batch = Batch(task.y[rows], task.trusted[rows], rows)
         steps = moment.steps // moment.epochs
