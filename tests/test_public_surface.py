@@ -11,19 +11,26 @@ from rehead import data, noise
 
 # Adding a name here is adding a promise.
 PUBLIC = [
+    "Abstention",
     "LabelReport",
     "LayerEnsemble",
     "ReheadWarning",
     "RobustGaussianClassifier",
     "__version__",
+    "abstention_threshold",
     "find_mislabelled",
+    "predict_or_abstain",
     "score_labels",
+    "typicality",
 ]
 FUNCTIONS = [
     rehead.LayerEnsemble,
     rehead.RobustGaussianClassifier,
+    rehead.abstention_threshold,
     rehead.find_mislabelled,
+    rehead.predict_or_abstain,
     rehead.score_labels,
+    rehead.typicality,
     noise.uniform,
     noise.flip,
     noise.transition,

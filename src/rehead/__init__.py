@@ -11,29 +11,39 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rehead._validation import ReheadWarning
+    from rehead.abstention import Abstention, abstention_threshold, predict_or_abstain
     from rehead.audit import LabelReport, find_mislabelled, score_labels
     from rehead.classifier import RobustGaussianClassifier
     from rehead.ensemble import LayerEnsemble
+    from rehead.outliers import typicality
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Abstention",
     "LabelReport",
     "LayerEnsemble",
     "ReheadWarning",
     "RobustGaussianClassifier",
     "__version__",
+    "abstention_threshold",
     "find_mislabelled",
+    "predict_or_abstain",
     "score_labels",
+    "typicality",
 ]
 
 _HOME = {
+    "Abstention": "abstention",
     "LabelReport": "audit",
     "LayerEnsemble": "ensemble",
     "ReheadWarning": "_validation",
     "RobustGaussianClassifier": "classifier",
+    "abstention_threshold": "abstention",
     "find_mislabelled": "audit",
+    "predict_or_abstain": "abstention",
     "score_labels": "audit",
+    "typicality": "outliers",
 }
 
 

@@ -17,8 +17,10 @@ from rehead._typing import Array
 from rehead.fingerprint import fingerprint
 from rehead.gaussian import Options, TiedGaussians, estimate, group_by_class, tied_gaussians
 from rehead.gaussian.labelnoise import NoiseModel
-from rehead.gaussian.options import Start
+from rehead.gaussian.options import Fit, Start
+from rehead.gaussian.posterior import Kept
 from rehead.gaussian.shrinkage import Shrinkage
+from rehead.gaussian.typical import Reference, make_reference
 
 
 class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
@@ -123,6 +125,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
+    _reference: Reference | None
+
     def __init__(
         self,
         estimator: str | None = None,
@@ -204,10 +208,12 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         self._seen = hashes[order]
         self._seen_weights, self._seen_members = fit.support[order], fit.members[order]
         self._set_gaussians(fit.gaussians, X.dtype)
+        self._reference = _reference(fit, X, codes, weights)
         return self
 
     def _set_gaussians(self, g: TiedGaussians, dtype: Any) -> None:
         self._gaussians = g
+        self._reference = None  # what was usual under others is not under these
         self.means_ = g.means.astype(dtype)
         self.covariance_ = g.covariance.astype(dtype)
         self.priors_ = g.priors
@@ -296,6 +302,9 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         }
         if self._gaussians.offsets is not None:
             arrays["offsets"] = self._gaussians.offsets
+        if self._reference is not None:
+            usual = self._reference._asdict()
+            arrays |= {f"reference.{name}": np.asarray(v) for name, v in usual.items()}
         if self.noise_ is not None:
             arrays |= {f"noise.{name}": np.asarray(v) for name, v in self.noise_._asdict().items()}
         settings = {
@@ -305,7 +314,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
             "feature_names": getattr(self, "feature_names_in_", np.array([])).tolist() or None,
             "temperature": self._gaussians.temperature,
             "shrunk": self._gaussians.shrunk,
-            "fixed": self._gaussians.fixed,
+            "estimated": self._gaussians.estimated,
         }
         return arrays, settings
 
@@ -323,7 +332,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         g = replace(
             g,
             shrunk=settings["shrunk"],
-            fixed=settings["fixed"],
+            estimated=settings["estimated"],
             temperature=settings.get("temperature", 1.0),
             offsets=arrays.get("offsets"),
         )
@@ -334,8 +343,23 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
             numbers = {name: float(fields[name]) for name in ("temperature", "nll")}
             self.noise_ = NoiseModel(**{**fields, **numbers})
         self._set_gaussians(g, np.dtype(settings["dtype"]))
+        if "reference.size" in arrays:
+            usual: dict[str, Any] = {f: arrays[f"reference.{f}"] for f in Reference._fields}
+            self._reference = Reference(**{**usual, "size": float(usual["size"])})
         return self
 
 
 def _with_priors(options: Options, classes: Array) -> Options:
     return replace(options, priors=check.check_priors(options.priors, classes))
+
+
+def _reference(fit: Fit, X: Array, codes: Array, weights: Array | None) -> Reference:
+    """What is usual among the trusted training samples, for ``rehead.typicality``."""
+    members = np.where(fit.members < 0, codes, fit.members)
+    n_classes = len(fit.gaussians.means)
+    classes = np.bincount(members, weights=fit.support, minlength=n_classes)
+    inside = Kept(fit.support, members, classes)
+    measured = fit.noise is not None
+    counts = np.ones(len(X)) if weights is None else weights
+    trust = fit.support if measured else counts
+    return make_reference(fit.gaussians, X, codes, inside, trust, measured=measured)

@@ -313,6 +313,36 @@ def compare(head: Head, data: Features, labels: Labels = None) -> None:
     typer.echo(str(compare_ensemble(model, read_layers(data), y, read_outputs(data))))
 
 
+@app.command()
+@friendly
+def audit(
+    head: Head,
+    data: Features,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A CSV file of all labels, worst first.")
+    ] = None,
+    labels: Labels = None,
+    ids: Annotated[
+        str | None,
+        typer.Option(help="Ids: .npy, .txt, or FILE:COLUMN. Default: those of the feature store."),
+    ] = None,
+    show: Annotated[int, typer.Option(help="So many of the worst labels are shown.", min=0)] = 10,
+    input_order: Annotated[
+        bool, typer.Option("--input-order", help="Keep the order of the data in the CSV file.")
+    ] = False,
+) -> None:
+    """Judge labels: which are wrong, what they should be, how many to review."""
+    if output is not None:
+        _need_folder(output)
+    from rehead.audit.files import audit_files
+
+    report = audit_files(head, data, labels, ids)
+    typer.echo(report.summary(show))
+    if output is not None:
+        report.to_csv(output, worst_first=not input_order)
+        typer.echo(f"{len(report)} labels: {output}")
+
+
 def _options(pairs: list[str] | None) -> dict[str, Any]:
     """Options from NAME=VALUE; values are JSON where they can be, else text."""
     options: dict[str, Any] = {}

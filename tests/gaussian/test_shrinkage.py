@@ -53,8 +53,9 @@ def singular_cases():
 @pytest.mark.parametrize("X", singular_cases())
 def test_a_singular_covariance_becomes_invertible(X):
     S = np.cov(X, rowvar=False, bias=True) if len(X) > 1 else np.zeros((X.shape[1],) * 2)
-    covariance, factor, added = invertible(S, 0.0, len(X))
+    covariance, factor, added, estimated = invertible(S, 0.0, len(X))
     assert 0.0 <= added <= 1.0
+    assert estimated == 1.0 - added
     assert np.isfinite(factor.log_det)
     np.testing.assert_array_equal(np.tril(cholesky(covariance).lower), np.tril(factor.lower))
     np.testing.assert_allclose(covariance, shrink(S, added, len(X)), rtol=1e-12)

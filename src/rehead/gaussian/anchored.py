@@ -13,6 +13,7 @@ sample, not for a wrong one, and keeps its weight; fixed fractions and plain agr
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +46,10 @@ SAMPLED = 5_000
 """So many samples are enough to fit the noise model."""
 LEAST = 3.0
 """A class never weighs less than so many samples."""
+POWERS = (1.0, 2.0)
+"""Powers of the odds of a right label that samples are weighted by, one after the other."""
+MANY = 50
+"""Samples a feature from which on no shrinkage has to lead out of the noise."""
 FAR = 100.0
 """Rows whose squared distance from the middle is so many times the usual one belong to no class."""
 
@@ -81,7 +86,8 @@ def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     start = _estimated(rows, first, candidates)
     best, trust, step = _rounds(rows, start, options.max_steps)
     # What is best for noisy labels may not be what leads out of them.
-    for c in candidates:
+    few = rows.counts.sum() < MANY * data.n_features
+    for c in candidates if few else ():
         if c.shrinkage in STRONG and c.to_diagonal == start.regularisation.to_diagonal:
             other = _rounds(rows, _estimated(rows, first, (c,)), options.max_steps)
             if other[0].noise.nll < best.noise.nll - CLEARLY:
@@ -97,16 +103,22 @@ def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
 
 
 def _rounds(rows: Labelled, best: Round, max_steps: int) -> tuple[Round, Array, int]:
-    """Estimate and trust in turns, while the labels get more likely."""
-    trust = _trust(rows, best)
-    step = 1
-    while step < max_steps:
-        step += 1
-        now = _estimated(rows, trust, (best.regularisation,))
-        if now.noise.nll >= best.noise.nll:
-            break
-        best, trust = now, _trust(rows, now)
-    return best, trust, step
+    """Estimate and trust in turns, while the labels get more likely.
+
+    First with trust as it is, which does not commit itself early. Then doubtful samples count for
+    less, where that makes the labels more likely still.
+    """
+    trust, steps = _trust(rows, best, POWERS[0]), 1
+    for power in POWERS:
+        sharper = _trust(rows, best, power)
+        for _ in range(max_steps - 1):
+            steps += 1
+            now = _estimated(rows, sharper, (best.regularisation,))
+            if now.noise.nll >= best.noise.nll:
+                break
+            best, sharper = now, _trust(rows, now, power)
+            trust = sharper
+    return best, trust, steps
 
 
 def _labelled(data: ByClass, rng: np.random.Generator) -> Labelled:
@@ -206,10 +218,11 @@ def _scores(rows: Labelled, trust: Array, gaussians: TiedGaussians) -> Array:
     return label_scores(gaussians, X, rows.codes[some], of_some, lambda s, _: s)
 
 
-def _trust(rows: Labelled, now: Round) -> Array:
-    """The trust of the next round; known labels keep all of theirs."""
+def _trust(rows: Labelled, now: Round, power: float) -> Array:
+    """The weights of the next round; known labels keep all of theirs."""
     data, inside = rows.data, _inside(rows, now.trust)
-    trust: Array = label_scores(now.gaussians, data.X, rows.codes, inside, now.noise.trust)
+    weights = partial(now.noise.weights, power=power)
+    trust: Array = label_scores(now.gaussians, data.X, rows.codes, inside, weights)
     if data.trusted is not None:
         trust[data.trusted] = 1.0
     for of_class in data.rows:

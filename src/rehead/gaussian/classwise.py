@@ -87,7 +87,7 @@ def _spherical(data: ByClass, subsets: list[Subset], options: Options) -> TiedGa
     ]
     m = PooledMoments(sizes, np.stack(means), np.eye(data.n_features) * sizes.sum())
     gaussians = from_moments(m, priors=options.priors, shrinkage=options.shrinkage)
-    return replace(gaussians, fixed=True)
+    return replace(gaussians, estimated=0.0)
 
 
 NO_MOMENTS = Moments(0.0, np.empty(0), np.empty((0, 0)))

@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
+from scipy.special import gammaln
 
 from rehead._typing import Array
 
@@ -30,8 +31,8 @@ ANCHORS = 0.3
 """Share of the samples predicted as a class that serve as its anchors."""
 FEWEST_ANCHORS = 30
 """A class has at least so many anchors, or all samples that are predicted as it."""
-BORROWED = 5.0
-"""Anchors that each class borrows from all others."""
+BORROWED = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+"""How many anchors a class may borrow from all others; the counts themselves say which."""
 LOG_TEMPERATURES = (-1.0, 6.0)
 RIDGE = 5.0
 """Weight of the squared offsets, as if so many samples spoke against them."""
@@ -78,6 +79,16 @@ class NoiseModel(NamedTuple):
         """Probability that each label is right."""
         trust: Array = self.judged(scores, codes)[np.arange(len(codes)), codes]
         return trust
+
+    def weights(self, scores: Array, codes: Array, power: float = 1.0) -> Array:
+        """How much each sample should count in an estimate: trust, its odds to some power.
+
+        A wrong label harms an estimate more than one more right label helps it, so doubtful ones
+        may count for less than the probability that they are right.
+        """
+        trust = self.trust(scores, codes)
+        weights: Array = trust**power / (trust**power + (1.0 - trust) ** power)
+        return weights
 
 
 def fit_noise(
@@ -149,21 +160,61 @@ def anchor_transition(
         taken = np.clip(n - before, 0.0, counts[ranked])
         seen[c] = np.bincount(codes[ranked], weights=taken, minlength=n_classes)
         anchors[c] = n
+    disowned = _disowned(seen)
+    seen[disowned], anchors[disowned] = 0.0, 0.0
     return _dominant(_smoothed(seen)), anchors
 
 
-def _smoothed(seen: Array) -> Array:
-    """Shares from counts, as if a few more anchors had been seen with the noise of all classes.
+def _disowned(seen: Array) -> Array:
+    """Classes whose anchors mostly carry the label of another class: they are samples of that one.
 
-    No transition is then impossible, and a class with few anchors is not taken at its word.
+    It happens to a rare class whose label many samples of a frequent class carry. Its anchors say
+    nothing about its own noise; taken at their word, the two classes would change places.
+    """
+    own = np.diag(seen)
+    other = np.where(np.eye(len(seen), dtype=bool), 0.0, seen).max(axis=1)
+    disowned: Array = other - own > np.sqrt(other + own)
+    return disowned
+
+
+def _smoothed(seen: Array) -> Array:
+    """Shares from counts; classes borrow from each other as far as they are alike.
+
+    How often a label is right, and which wrong label it is then, are smoothed one after the other:
+    flip noise has the same rate in all classes and a wrong label for each of its own, uniform noise
+    has both in common.
     """
     n_classes = len(seen)
+    of_class, right = seen.sum(axis=1), np.diag(seen)
     # Half a right and half a wrong anchor more: not even all agreeing means certainty.
-    right = (np.trace(seen) + 0.5) / (seen.sum() + 1.0)
-    usual = np.full((n_classes, n_classes), (1 - right) / (n_classes - 1))
-    np.fill_diagonal(usual, right)
-    smoothed: Array = (seen + BORROWED * usual) / (seen.sum(axis=1, keepdims=True) + BORROWED)
-    return smoothed
+    usual = (right.sum() + 0.5) / (of_class.sum() + 1.0)
+    share = _borrowed(np.column_stack([right, of_class - right]), np.array([usual, 1.0 - usual]))
+    off = ~np.eye(n_classes, dtype=bool)
+    wrong = seen[off].reshape(n_classes, n_classes - 1)
+    T = np.diag(share[:, 0])
+    even = np.full(n_classes - 1, 1.0 / (n_classes - 1))
+    T[off] = (share[:, 1:] * _borrowed(wrong, even)).ravel()
+    return T
+
+
+def _borrowed(seen: Array, usual: Array) -> Array:
+    """Shares of each row as if some more had been counted, spread as usual.
+
+    How many more is what makes the counts most probable: rows are multinomial, and their
+    probabilities come from a Dirichlet distribution around the usual ones.
+    """
+    n = seen.sum(axis=1, keepdims=True)
+
+    def evidence(more: float) -> float:
+        a = more * usual
+        rows = (
+            gammaln(more) - gammaln(more + n[:, 0]) + (gammaln(a + seen) - gammaln(a)).sum(axis=1)
+        )
+        return float(rows.sum())
+
+    more = max(BORROWED, key=evidence)
+    shares: Array = (seen + more * usual) / (n + more)
+    return shares
 
 
 def _dominant(T: Array) -> Array:

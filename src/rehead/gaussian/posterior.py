@@ -15,9 +15,11 @@ so with g = w K_c / ((K_c - w) n), u_k = x - mu_k, and u_c = K_c/(K_c - w) v, Sh
 
     D_k' = (n - w)/n [ u_k' P u_k + g (v' P u_k)^2 / (1 - g v' P v) ].
 
-All terms follow from one triangular solve and one product with the C means, as for a prediction.
-Exact without shrinkage and with priors that do not depend on the samples; shrinkage towards
-tr(Sigma)/d I and empirical priors are held fixed.
+Where only a share s of Sigma was estimated (the rest is what it was shrunk towards), both terms
+that come from the scatter carry s: g becomes s g, and (n - w)/n becomes 1 - s w/n. All terms follow
+from one triangular solve and one product with the C means, as for a prediction.
+Exact without shrinkage and with priors that do not depend on the samples. With shrinkage, what it
+goes towards and n are held fixed; so are empirical priors.
 """
 
 from __future__ import annotations
@@ -93,7 +95,7 @@ def label_scores(
             own = inside.members[rows]
             linear = block @ W
             q = squared_norms(whiten(block, factor))
-            one = Removed(own, inside.rows[rows], inside.classes[own], n, gaussians.fixed)
+            one = Removed(own, inside.rows[rows], inside.classes[own], n, gaussians.estimated)
             D = _left_out(q, linear, G, one)
             D *= -0.5
             D += log_prior
@@ -106,13 +108,13 @@ def label_scores(
 
 
 class Removed(NamedTuple):
-    """What is taken out for each row: its class, its weight, of how much, and from what."""
+    """What is taken out for each row: its class, its weight, of how much, from what in all."""
 
     own: Array
     weight: Array
     of_class: Array
     of_all: float
-    means_only: bool
+    estimated: float
 
 
 def _left_out(q: Array, linear: Array, G: Array, one: Removed) -> Array:
@@ -121,16 +123,14 @@ def _left_out(q: Array, linear: Array, G: Array, one: Removed) -> Array:
     every = np.arange(len(own))
     w = np.minimum(one.weight, 1.0)  # one sample is left out, also where a row counts several times
     w = np.where(w < K, w, 0.0)
-    g = w * K / ((K - w).clip(np.finfo(float).tiny) * n)
+    g = one.estimated * w * K / ((K - w).clip(np.finfo(float).tiny) * n)
     a = np.where(w > 0, K / np.where(w > 0, K - w, 1.0), 1.0)
-    if one.means_only:
-        g, n = np.zeros_like(g), np.inf
     G = G.astype(dtype)
     of_own = linear[every, own]
     h = q - 2 * of_own + np.diag(G)[own]  # v' P v
     room = np.maximum(1.0 - g * h, np.finfo(dtype).eps)
     cross = None
-    if not one.means_only:
+    if one.estimated > 0:
         cross = G[own]
         cross -= linear
         cross += (q - of_own)[:, None]  # v' P u_k
@@ -143,7 +143,7 @@ def _left_out(q: Array, linear: Array, G: Array, one: Removed) -> Array:
     if cross is not None:
         D += cross
     D[every, own] = a**2 * h / room
-    D *= (1.0 - w / n).astype(dtype)[:, None]
+    D *= (1.0 - one.estimated * w / n).astype(dtype)[:, None]
     return D
 
 

@@ -58,11 +58,16 @@ def shrink(
 
 
 class Regularised(NamedTuple):
-    """A covariance that can be inverted, its factor, and how much it had to be shrunk for that."""
+    """A covariance that can be inverted and its factor.
+
+    ``added`` tells how much it had to be shrunk beyond what was asked for, ``estimated`` the share
+    of the samples' own covariance that is left in it.
+    """
 
     covariance: Array
     factor: Factor
     added: float
+    estimated: float
 
 
 def invertible(
@@ -74,17 +79,19 @@ def invertible(
     Where there are enough samples (and features that are combinations of others), the smallest
     power of ten that helps.
     """
-    covariance = shrink(covariance.astype(np.float64), shrinkage, n, to_diagonal=to_diagonal)
+    intensity = oas_intensity(covariance, n) if shrinkage == "auto" else float(shrinkage)
+    estimated = 1.0 - intensity
+    covariance = shrink(covariance.astype(np.float64), intensity, n, to_diagonal=to_diagonal)
     try:
-        return Regularised(covariance, cholesky(covariance), 0.0)
+        return Regularised(covariance, cholesky(covariance), 0.0, estimated)
     except IllConditionedError:
         pass
     powers = [10.0**e for e in range(-9, 0)]
     for a in powers if n > len(covariance) else [oas_intensity(covariance, n), *powers]:
         candidate = shrink(covariance, a, n)
         try:
-            return Regularised(candidate, cholesky(candidate), a)
+            return Regularised(candidate, cholesky(candidate), a, (1.0 - a) * estimated)
         except IllConditionedError:
             continue
     identity = shrink(covariance, 1.0, n)
-    return Regularised(identity, cholesky(identity), 1.0)
+    return Regularised(identity, cholesky(identity), 1.0, 0.0)

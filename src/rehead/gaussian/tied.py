@@ -36,8 +36,9 @@ class TiedGaussians:
         ``(mu_c - centre)' Sigma^-1 (mu_c - centre)``.
     shrunk : float
         What had to be shrunk beyond what was asked for, so that the inverse exists.
-    fixed : bool
-        Whether the covariance was given, not estimated from samples.
+    estimated : float
+        Share of the covariance that was estimated from samples: 1 without shrinkage, 0 where it was
+        given.
     temperature, offsets : float, array of shape (C,) or None
         Calibration: scores are divided by the one, and the other is added.
 
@@ -57,9 +58,14 @@ class TiedGaussians:
     weights: Array
     norms: Array
     shrunk: float = 0.0
-    fixed: bool = False
+    estimated: float = 1.0
     temperature: float = 1.0
     offsets: Array | None = None
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the covariance was given, not estimated from samples."""
+        return self.estimated == 0.0
 
     @property
     def bias(self) -> Array:
@@ -163,7 +169,9 @@ def tied_gaussians(
     """
     C = len(means)
     priors = np.full(C, 1.0 / C) if priors is None else np.asarray(priors, np.float64)
-    covariance, factor, added = invertible(covariance, shrinkage, n, to_diagonal=to_diagonal)
+    covariance, factor, added, estimated = invertible(
+        covariance, shrinkage, n, to_diagonal=to_diagonal
+    )
     lower = np.tril(covariance)
     covariance = lower + lower.T
     np.einsum("ii->i", covariance)[...] /= 2.0
@@ -174,7 +182,7 @@ def tied_gaussians(
     half = solve_triangular(factor.lower, (means - centre).T, lower=True)
     W = solve_triangular(factor.lower, half, lower=True, trans="T").T
     norms = np.einsum("dc,dc->c", half, half)
-    return TiedGaussians(means, covariance, priors, factor, centre, W, norms, added)
+    return TiedGaussians(means, covariance, priors, factor, centre, W, norms, added, estimated)
 
 
 def from_moments(

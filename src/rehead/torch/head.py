@@ -13,7 +13,8 @@ from torch import nn
 
 from rehead import persist
 from rehead._typing import Array
-from rehead.audit import LabelReport, score_labels
+from rehead.abstention import Abstention, abstention_threshold, predict_or_abstain
+from rehead.audit import LabelReport, Neighbours, score_labels
 from rehead.compare import (
     SOFTMAX,
     Comparison,
@@ -22,10 +23,14 @@ from rehead.compare import (
     own_softmax,
 )
 from rehead.ensemble import LayerEnsemble
+from rehead.outliers import typicality
 from rehead.torch.features import Features, extract_features, network_fingerprint, pooling, pools_of
 from rehead.torch.module import RobustModule
 from rehead.torch.pooling import Pool
 from rehead.torch.taps import Layers, resolve_taps, unwrap
+
+LABELS = ("given", "suggested", "kind", "ids")
+"""What a file keeps of the report as text or whole numbers."""
 
 
 class RobustHead:
@@ -139,8 +144,7 @@ class RobustHead:
         self.ensemble_ = self.ensemble.fit(inputs, labels, held_out, ids=features.ids)
         self.classes_ = self.ensemble_.classes_
         self.layers_ = list(features.layers)
-        report = score_labels(self.ensemble_, inputs, labels)
-        self.report_ = replace(report, ids=np.array(features.ids))
+        self.report_ = self._judged(features, inputs, labels)
         self._fingerprint = network_fingerprint(unwrap(self.net))
         return self
 
@@ -158,6 +162,36 @@ class RobustHead:
         """Log density in the penultimate layer: low for samples unlike all classes."""
         features = self._features_of(loader, progress)
         return self.ensemble_.score_samples(features)
+
+    def typicality(self, loader: Any, *, progress: bool | None = None) -> Array:
+        """How typical each sample is of the training samples; see :func:`rehead.typicality`."""
+        return typicality(self.ensemble_, self._features_of(loader, progress))
+
+    def abstention_threshold(
+        self, loader: Any, *, progress: bool | None = None, **options: Any
+    ) -> Abstention:
+        """The confidence from which on predictions keep a promised error, on held-out samples.
+
+        ``options`` are those of :func:`rehead.abstention_threshold`.
+        """
+        self._check_fitted()
+        features = self._extract(loader, self._layers, None, progress)
+        inputs = self._inputs(features, self.classes_)
+        return abstention_threshold(
+            self.ensemble_, inputs, _labels(features, "held-out"), **options
+        )
+
+    def predict_or_abstain(
+        self,
+        loader: Any,
+        threshold: float | Abstention,
+        abstain: Any = None,
+        *,
+        progress: bool | None = None,
+    ) -> Array:
+        """Predictions that are sure enough; see :func:`rehead.predict_or_abstain`."""
+        features = self._features_of(loader, progress)
+        return predict_or_abstain(self.ensemble_, features, threshold, abstain)
 
     def compare(self, loader: Any, *, progress: bool | None = None) -> Comparison:
         """Softmax beside robust inference, on samples with (clean) labels.
@@ -180,6 +214,30 @@ class RobustHead:
         """
         self._check_fitted()
         return self.report_.mislabelled()
+
+    def score_labels(self, loader: Any, *, progress: bool | None = None) -> LabelReport:
+        """Judge the labels of other samples; those of the training samples are in ``report_``."""
+        self._check_fitted()
+        features = self._extract(loader, self._layers, None, progress)
+        inputs = self._inputs(features, self.classes_)
+        return self._judged(features, inputs, _labels(features, "audited"))
+
+    def neighbours(
+        self, which: Any, train: Any, k: int = 5, *, progress: bool | None = None
+    ) -> Neighbours:
+        """The nearest training samples that have other labels than those in question.
+
+        Parameters
+        ----------
+        which : id or sequence of ids
+            As :meth:`find_mislabelled` names them.
+        train : loader
+            The training data again, in the same order: features are not kept.
+        k : int, default=5
+            So many neighbours.
+        """
+        features = self._features_of(train, progress)
+        return self.report_.neighbours(which, features, k)
 
     def explain(self) -> str:
         """What was found out about layers and labels, and how the members are weighted."""
@@ -212,6 +270,8 @@ class RobustHead:
         of_report = {
             "quality": report.quality,
             "suggested_probability": report.suggested_probability,
+            "typicality": report.typicality,
+            "in_sample": report.in_sample,
             "order": report.order,
             "transition": report.transition,
         }
@@ -226,6 +286,7 @@ class RobustHead:
             "noise_rate_error": report.noise_rate_error,
             "given": persist.labels_to_json(report.given),
             "suggested": persist.labels_to_json(report.suggested),
+            "kind": persist.labels_to_json(report.kind),
             "ids": persist.labels_to_json(np.asarray(report.ids)),
         }
         named = {f"ensemble.{k}": v for k, v in arrays.items()}
@@ -256,11 +317,16 @@ class RobustHead:
         self.ensemble = self.ensemble_
         self.classes_, self.layers_ = self.ensemble_.classes_, settings["features"]
         self._layers, self._fingerprint = settings["layers"], settings["fingerprint"]
-        labels = {k: persist.labels_from_json(settings[k]) for k in ("given", "suggested", "ids")}
+        labels = {k: persist.labels_from_json(settings[k]) for k in LABELS}
         fields: dict[str, Any] = {k: settings[k] for k in ("noise_rate", "noise_rate_error")}
         fields |= part("report.") | labels
-        self.report_ = LabelReport(**fields)
+        self.report_ = LabelReport(**fields, classes=self.classes_, model=self.ensemble_)
         return self
+
+    def _judged(self, features: Features, inputs: Mapping[str, Array], y: Array) -> LabelReport:
+        # Ids of a loader may repeat, which an audit of its own would refuse.
+        report = score_labels(self.ensemble_, inputs, y)
+        return replace(report, ids=np.array(features.ids))
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "ensemble_"):

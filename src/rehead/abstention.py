@@ -1,0 +1,392 @@
+"""Predictions that are only made where a promised error is kept, proved on noisy labels.
+
+A prediction c with confidence s (its posterior) is *accepted* if s >= t. The error among accepted
+predictions of new samples is to be at most e. Held-out samples tell, though their labels are noisy:
+if the label y of a sample of true class k is drawn from row k of T, then
+
+    loss = 1 - (T^-1)[y, c]    has the mean    1 - sum_y T[k, y] (T^-1)[y, c] = 1 - [k = c]
+
+whatever k is, so the mean loss of accepted samples estimates their error without a bias. (Without
+noise it is the share of wrong predictions.) A loss lies between bounds that T gives, so that the
+hypothesis "the error is larger than e" has a p-value at any number n of samples:
+
+- where losses have two possible values (no noise, or uniform noise), the number of larger ones is
+  binomial: the exact test, as behind the interval of Clopper and Pearson. Where they nearly do, so
+  that raising them to two values adds no more than a tenth of e, they are raised;
+- otherwise the smaller of ``exp(-n kl(m, mu))`` (Hoeffding) and ``e P(Bin(n, mu) <= ceil(n m))``
+  (Bentkus), for the mean loss m and the limit mu, both scaled to [0, 1].
+
+*Fixed-sequence testing.* Thresholds of a grid that does not depend on the labels are tested from
+strict to lax, all at the level 1 - confidence, until one fails; the last that passed is taken. A
+promise can only be broken if the first threshold whose error is too large passes, so no level has
+to be shared between them. It
+starts with the strictest that is likely to pass (before any label is looked at: from the number of
+samples that it accepts, from T, and from the error that their posteriors stand for): at a stricter
+one a few unlucky labels would end it all.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit, logit, xlogy
+from scipy.stats import binom, norm
+from sklearn.utils.validation import check_is_fitted
+
+from rehead import _validation as check
+from rehead._typing import Array
+from rehead.classifier import RobustGaussianClassifier
+from rehead.ensemble import LayerEnsemble
+from rehead.gaussian.labelnoise import NoiseModel
+
+Model = RobustGaussianClassifier | LayerEnsemble
+THRESHOLDS = 200
+"""Size of the grid, of equal steps in the log odds of the confidence."""
+SUREST = 14.0
+"""Log odds of the strictest threshold."""
+RAISED = 0.1
+"""Share of the promised error by which losses may be raised to make them binary."""
+LEAST = 0.25
+"""No model is believed to have a smaller share of the promised error."""
+LIKELY = 1.0
+"""The first threshold that is tested has to stand so many standard errors of bad luck."""
+INVERTIBLE = 1e-3
+"""Smallest singular value of a transition matrix that tells labels apart."""
+
+
+@dataclass(frozen=True)
+class Abstention:
+    """A confidence threshold, and what it promises.
+
+    Attributes
+    ----------
+    threshold : float
+        Predictions of at least this confidence (the largest posterior) are accepted; infinite
+        where nothing can be promised.
+    coverage : float
+        Share of the held-out samples that is accepted.
+    error : float
+        Estimated error among them, corrected for label noise; by chance it can be below 0.
+    bound : float
+        Upper confidence bound of that error.
+    confidence : float
+        Probability with which it holds.
+    """
+
+    threshold: float
+    coverage: float
+    error: float
+    bound: float
+    confidence: float
+
+
+def abstention_threshold(
+    model: Model,
+    X: Any,
+    y: Any,
+    *,
+    error: float = 0.05,
+    confidence: float = 0.9,
+    transition: Any = None,
+) -> Abstention:
+    """The confidence from which on predictions keep a promised error.
+
+    With probability ``confidence`` (over the held-out samples), of new samples whose prediction is
+    accepted at most a share ``error`` is predicted wrongly. The module's docstring has the proof.
+
+    Parameters
+    ----------
+    model : RobustGaussianClassifier or LayerEnsemble
+        Fitted.
+    X : array-like of shape (n_samples, n_features), or mapping of layers for an ensemble
+        Held-out samples: neither the model nor the network below it was fitted on them, nor on
+        others because of them.
+    y : array-like of shape (n_samples,)
+        Their labels, as noisy as those of the training samples.
+    error : float in (0, 1), default=0.05
+    confidence : float in (0, 1), default=0.9
+    transition : array-like of shape (n_classes, n_classes), optional
+        Probability of each label (column) for each true class (row), if it is known. Default: what
+        the model measured, less what its standard error leaves open; for models that measure
+        nothing, labels are taken to be right. Pass ``np.eye(n_classes)`` for labels that were
+        checked.
+
+    Returns
+    -------
+    Abstention
+        Where no threshold can promise it, a warning is given, and the threshold is infinite: always
+        abstain.
+
+    Notes
+    -----
+    The promise is as good as the transition matrix. What is measured has a standard error, which
+    half of ``1 - confidence`` is spent on. But where no sample of a class is easy, it overstates
+    the noise besides (docs/auto.md), which excuses real errors. For a promise that matters, check
+    the labels of some held-out samples.
+
+    Noise has its price in samples. To promise an error of 5 % where there is none takes 45 accepted
+    samples with right labels; with 30 % uniform noise of a known matrix about 400 with luck and
+    1,200 without, and more where the matrix was measured. The promise is about new samples of the
+    same distribution; :func:`rehead.typicality` finds others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rehead import RobustGaussianClassifier, abstention_threshold, predict_or_abstain
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=2000)
+    >>> X = rng.normal(size=(2000, 2)) + 2 * y[:, None]
+    >>> clf = RobustGaussianClassifier(random_state=0).fit(X[:1000], y[:1000])
+    >>> sure = abstention_threshold(clf, X[1000:], y[1000:], error=0.03, transition=np.eye(2))
+    >>> bool(sure.bound <= 0.03), bool(sure.coverage > 0.7)
+    (True, True)
+    >>> predict_or_abstain(clf, [[-1, -1], [1, 1], [3, 3]], sure).tolist()
+    [0, None, 1]
+    """
+    check_is_fitted(model)
+    for name, value in (("error", error), ("confidence", confidence)):
+        if not 0 < value < 1:
+            raise ValueError(f"{name} must be between 0 and 1, got {value!r}.")
+    predicted, confidences = _predicted(model, X)
+    codes = check.known_codes(check.check_labels(y, len(predicted)), model.classes_)
+    level, handicap = 1.0 - confidence, 0.0
+    noise = _measured(model) if transition is None else None
+    if noise is not None:
+        level /= 2.0  # half of it for the labels, half for the matrix
+        transition = less_noise(noise, level)
+    T = _invertible(transition, len(model.classes_))
+    if noise is not None:  # what right predictions will seem to lose by it
+        handicap = float((1.0 - np.diag(noise.transition @ np.linalg.inv(T)))[predicted].mean())
+    losses = corrected_losses(T, predicted, codes, RAISED * error)
+    found = _laxest(confidences, losses, Promise(error, level, handicap))
+    if found is None:
+        warnings.warn(
+            f"No threshold can promise an error of {error:g} with confidence {confidence:g} on "
+            f"these {len(codes)} samples, so all predictions are abstained from. More held-out "
+            "samples or cleaner labels help, or a larger error.",
+            check.ReheadWarning,
+            stacklevel=2,
+        )
+        return Abstention(np.inf, 0.0, np.nan, np.nan, confidence)
+    bound = upper_bound(found.loss, found.n, losses, level)
+    return Abstention(found.threshold, found.n / len(codes), found.loss, bound, confidence)
+
+
+def predict_or_abstain(
+    model: Model, X: Any, threshold: float | Abstention, abstain: Any = None
+) -> Array:
+    """The most probable class of each sample, where it is probable enough.
+
+    Parameters
+    ----------
+    model : RobustGaussianClassifier or LayerEnsemble
+    X : array-like of shape (n_samples, n_features), or mapping of layers for an ensemble
+    threshold : float or Abstention
+        From :func:`abstention_threshold`.
+    abstain : optional
+        What to say for the others; not a class. With None, or a value of another type than the
+        classes, the result is an array of objects.
+
+    Returns
+    -------
+    array of shape (n_samples,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rehead import RobustGaussianClassifier, predict_or_abstain
+    >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0], [10.0]])
+    >>> clf = RobustGaussianClassifier("sample").fit(X, ["a", "a", "a", "b", "b", "b"])
+    >>> predict_or_abstain(clf, [[1.0], [5.0], [9.0]], 0.99, "?").tolist()
+    ['a', '?', 'b']
+    """
+    check_is_fitted(model)
+    t = threshold.threshold if isinstance(threshold, Abstention) else float(threshold)
+    if np.isnan(t):
+        raise ValueError("threshold must be a number, got NaN.")
+    if abstain is not None and np.isin(abstain, model.classes_):
+        raise ValueError(f"abstain={abstain!r} is a class. Choose a value that is none.")
+    codes, confidences = _predicted(model, X)
+    labels: Array = model.classes_[codes]
+    value = np.asarray(abstain)
+    kinds = {value.dtype.kind, labels.dtype.kind}
+    alike = len(kinds) == 1 or kinds <= {"i", "u", "f"}
+    labels = labels.astype(np.result_type(labels, value) if alike else object)
+    labels[confidences < t] = abstain
+    return labels
+
+
+class Promise(NamedTuple):
+    """The error, the level it is tested at, and by how much it will seem larger than it is."""
+
+    error: float
+    level: float
+    handicap: float
+
+
+class Losses(NamedTuple):
+    """A loss for each sample, between bounds.
+
+    ``binary`` tells that there is nothing in between, ``variance`` how much the losses of right
+    predictions vary because of the noise.
+    """
+
+    values: Array
+    low: float
+    high: float
+    binary: bool
+    variance: float
+
+
+class Accepted(NamedTuple):
+    """A threshold, how many samples it accepts, and their mean loss."""
+
+    threshold: float
+    n: int
+    loss: float
+
+
+def _predicted(model: Model, X: Any) -> tuple[Array, Array]:
+    posterior = model.predict_proba(X)
+    codes = posterior.argmax(axis=1)
+    return codes, posterior[np.arange(len(codes)), codes].astype(np.float64)
+
+
+def _measured(model: Model) -> NoiseModel | None:
+    """What the model found out about the noise."""
+    if isinstance(model, LayerEnsemble):
+        return None if model.judgement_ is None else model.judgement_.noise
+    return model.noise_
+
+
+def less_noise(noise: NoiseModel, level: float) -> Array:
+    """A measured transition matrix with as little noise as its standard error leaves open.
+
+    To overstate the noise is to excuse errors; to understate it is only to promise less.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rehead.gaussian.labelnoise import NoiseModel
+    >>> T = np.array([[0.7, 0.3], [0.3, 0.7]])
+    >>> noise = NoiseModel(1.0, np.full(2, 0.5), T, np.full(2, 500.0), 0.0)
+    >>> less_noise(noise, 0.05).round(2)
+    array([[0.72, 0.28],
+           [0.28, 0.72]])
+    """
+    less = float(norm.isf(level)) * noise.rate_error
+    share = min(less / max(noise.rate, np.finfo(float).tiny), 1.0)
+    T: Array = (1.0 - share) * noise.transition + share * np.eye(len(noise.priors))
+    return T
+
+
+def _invertible(transition: Any, n_classes: int) -> Array:
+    """A transition matrix that can be corrected with; without any, labels are right."""
+    T: Array = np.eye(n_classes) if transition is None else np.asarray(transition, np.float64)
+    if T.shape != (n_classes, n_classes) or (T < 0).any() or not np.allclose(T.sum(axis=1), 1):
+        raise ValueError(
+            f"transition must be {n_classes} rows of {n_classes} probabilities that sum to 1, got "
+            f"shape {T.shape}."
+        )
+    if np.linalg.svd(T, compute_uv=False)[-1] < INVERTIBLE:
+        raise ValueError(
+            "The transition matrix has (nearly) no inverse: labels this noisy do not tell which "
+            "predictions are right. Pass samples with checked labels and transition=np.eye("
+            f"{n_classes})."
+        )
+    return T
+
+
+def corrected_losses(transition: Array, predicted: Array, given: Array, room: float) -> Losses:
+    """Losses whose means are 1 where a prediction is wrong, and 0 where it is right.
+
+    They are raised to two values where that raises the mean loss of right predictions, which does
+    not depend on the labels that were observed, by no more than ``room``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> T = np.array([[0.75, 0.25], [0.25, 0.75]])
+    >>> found = corrected_losses(T, np.array([0, 0]), np.array([0, 1]), room=0.0)
+    >>> found.values, found.binary
+    (array([-0.5,  1.5]), True)
+    """
+    possible = 1.0 - np.linalg.inv(transition)
+    classes, counts = np.unique(predicted, return_counts=True)
+    columns = possible[:, classes]
+    # How often each label is seen with each prediction, if all predictions are right.
+    often = transition[classes].T * (counts / counts.sum())
+    agrees = np.arange(len(possible))[:, None] == classes
+    low, high = float(columns[agrees].max()), float(columns[~agrees].max())
+    raised = np.where(agrees, low, high)
+    if low < high and ((raised - columns) * often).sum() <= room + np.finfo(np.float32).eps:
+        variance = float((raised**2 * often).sum())
+        return Losses(np.where(given == predicted, low, high), low, high, True, variance)
+    variance = float((columns**2 * often).sum())
+    low, high = float(columns.min()), float(columns.max())
+    return Losses(possible[given, predicted], low, high, False, variance)
+
+
+def p_value(loss: float, n: int, limit: float, losses: Losses) -> float:
+    """How probable so small a mean loss of n samples is at most, if the true one exceeds a limit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> clean = Losses(np.zeros(45), 0.0, 1.0, True, 0.0)
+    >>> round(p_value(0.0, 45, 0.05, clean), 4), round(0.95**45, 4)
+    (0.0994, 0.0994)
+    """
+    width = losses.high - losses.low
+    m = float(np.clip((loss - losses.low) / width, 0.0, 1.0))
+    mu = (limit - losses.low) / width
+    if m >= mu:
+        return 1.0
+    if mu >= 1.0:
+        return 0.0
+    if losses.binary:
+        return float(binom.cdf(round(n * m), n, mu))
+    kl = xlogy(m, m / mu) + xlogy(1.0 - m, (1.0 - m) / (1.0 - mu))
+    bentkus = np.e * binom.cdf(np.ceil(n * m - 1e-9), n, mu)
+    return float(min(np.exp(-n * kl), bentkus, 1.0))
+
+
+def upper_bound(loss: float, n: int, losses: Losses, level: float) -> float:
+    """The smallest limit that a mean loss of n samples is significantly below."""
+    above = max(loss, losses.low)
+    if p_value(loss, n, losses.high - 1e-12, losses) > level:
+        return losses.high
+    return float(brentq(lambda e: p_value(loss, n, e, losses) - level, above, losses.high - 1e-12))
+
+
+def _laxest(confidences: Array, losses: Losses, promise: Promise) -> Accepted | None:
+    """The laxest threshold that passes, all stricter ones from the first on having passed too."""
+    order = np.argsort(-confidences, kind="stable")
+    odds = np.linspace(SUREST, float(logit(1e-3)), THRESHOLDS)
+    thresholds = np.append(expit(odds), 0.0)
+    counts = np.searchsorted(-confidences[order], -thresholds, side="right")
+    thresholds, counts = thresholds[counts > 0], counts[counts > 0]
+    expected = np.cumsum(1.0 - confidences[order])[counts - 1] / counts
+    first = _first(expected, counts, losses, promise)
+    means = np.cumsum(losses.values[order])[counts - 1] / counts
+    passed = None
+    for t, n, loss in zip(thresholds[first:], counts[first:], means[first:], strict=True):
+        if p_value(float(loss), int(n), promise.error, losses) > promise.level:
+            break
+        passed = Accepted(float(t), int(n), float(loss))
+    return passed
+
+
+def _first(expected: Array, counts: Array, losses: Losses, promise: Promise) -> int:
+    """The strictest threshold that is likely to pass, or else the likeliest."""
+    expected = np.maximum(expected, LEAST * promise.error) + promise.handicap
+    variance = losses.variance + expected * (1.0 - expected)
+    unlucky = expected + LIKELY * np.sqrt(np.maximum(variance, 0.0) / counts)
+    for k, (loss, n) in enumerate(zip(unlucky, counts, strict=True)):
+        if p_value(float(loss), int(n), promise.error, losses) <= promise.level:
+            return k
+    return int(unlucky.argmin())

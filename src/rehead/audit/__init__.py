@@ -1,0 +1,12 @@
+"""Which labels are wrong, and how many: the model turned on the labels of its samples.
+
+``inputs.py`` samples in blocks, ids; ``judging.py`` the quality of labels, block by block;
+``kinds.py`` what is wrong with a sample; ``scoring.py`` puts these together; ``report.py`` the
+result, with ``review.py``, ``neighbours.py``, ``export.py`` and ``summary.py`` behind its methods.
+"""
+
+from rehead.audit.neighbours import Neighbours
+from rehead.audit.report import LabelReport
+from rehead.audit.scoring import find_mislabelled, score_labels
+
+__all__ = ["LabelReport", "Neighbours", "find_mislabelled", "score_labels"]

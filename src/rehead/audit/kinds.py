@@ -1,0 +1,109 @@
+"""What is wrong with a sample: rules, in order.
+
+1. "out of distribution": it is unlike every class. Then posteriors mean nothing, since they compare
+   classes of which none fits. Two p-values are looked at, each for *all* judged samples together,
+   by the step-up rule of Benjamini and Hochberg, so that of the samples called so, only a small
+   share (``FALSE_OUTLIERS``) is expected to be ordinary. A bare threshold would call its own share
+   of any clean data outliers.
+
+   - :func:`rehead.typicality`, a rank among trusted training samples. It needs no assumption, but
+     it cannot tell strange samples that are a part of the training set from the last of the usual.
+   - How far the sample is from its nearest class, beside the others there: logarithms of distances
+     are taken as normal, with the spread of the nearer ones, which strange samples do not reach.
+     This overstates the tails of Gaussians, and so errs on the safe side. What is not ``FARTHER``
+     than the usual sample of its class is never strange, however small the spread.
+2. "ambiguous": no label has at least the probability ``CLEAR``, two to one against all others.
+   Another label may be more probable than the given one, but a reviewer had better look.
+3. "wrong label": another label than the given one is clear.
+4. "ok": the given label is clear.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from rehead._typing import Array
+
+OK, WRONG, OUTLIER, AMBIGUOUS = "ok", "wrong label", "out of distribution", "ambiguous"
+KINDS = (OK, WRONG, OUTLIER, AMBIGUOUS)
+
+CLEAR = 2 / 3
+"""A label is clear where it is twice as probable as all others together."""
+FALSE_OUTLIERS = 0.1
+"""Expected share of ordinary samples among those called out of distribution, at most."""
+FARTHER = 1.5
+"""Strange samples are so many times as far from their class as the usual one, or more."""
+NEARER = 0.8
+"""The spread is that between the middle and this share of the samples."""
+ENOUGH = 50
+"""A class of fewer samples is given the spread of all."""
+
+
+def kinds(given: Array, suggested: Array, probability: Array, typical: Array, far: Array) -> Array:
+    """The kind of each sample.
+
+    From its labels (codes), the suggestion's probability, the p-value of its being usual, and its
+    squared distance to the nearest class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> given, suggested = np.array([0, 0, 0, 1]), np.array([0, 1, 1, 1])
+    >>> typical, far = np.array([0.9, 0.5, 0.7, 0.001]), np.ones(4)
+    >>> kinds(given, suggested, np.array([0.9, 0.9, 0.6, 0.9]), typical, far).tolist()
+    ['ok', 'wrong label', 'ambiguous', 'out of distribution']
+    """
+    p_values = (typical, p_of_distances(far, suggested))
+    # Half of the false calls for each.
+    outlier = np.any([small_p_values(p, FALSE_OUTLIERS / 2) for p in p_values], axis=0)
+    rules = [outlier, probability < CLEAR, suggested != given]
+    found: Array = np.select(rules, [OUTLIER, AMBIGUOUS, WRONG], OK)
+    return found
+
+
+def p_of_distances(squared: Array, nearest: Array) -> Array:
+    """P-values of squared distances being usual for their class.
+
+    1 where there are too few samples to tell what is usual.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squared = np.append(np.random.default_rng(0).chisquare(5, size=200), 300.0)
+    >>> p = p_of_distances(squared, np.zeros(201, int))
+    >>> bool(p[:200].min() > 1e-3), bool(p[200] < 1e-6)
+    (True, True)
+    """
+    p = np.ones(len(squared))
+    if len(squared) < ENOUGH:
+        return p
+    logs = np.log(np.maximum(squared, np.finfo(float).tiny))
+    for c in np.unique(nearest):
+        rows = np.flatnonzero(nearest == c)
+        middle, upper = np.quantile(logs[rows] if len(rows) >= ENOUGH else logs, [0.5, NEARER])
+        spread = (upper - middle) / ndtri(NEARER)
+        beyond = logs[rows] - middle
+        strange = (beyond > 2 * np.log(FARTHER)) & (spread > 0)
+        p[rows[strange]] = ndtr(-beyond[strange] / max(spread, np.finfo(float).tiny))
+    return p
+
+
+def small_p_values(p: Array, share: float) -> Array:
+    """Which p-values are small beyond chance, by the rule of Benjamini and Hochberg.
+
+    The largest k is sought for which k p-values are at most ``share * k / n``: by chance alone
+    ``share * k`` would be. NaN is never small.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> small_p_values(np.array([0.001, 0.04, 0.5, 0.9]), 0.05).tolist()
+    [True, False, False, False]
+    """
+    ranked = np.sort(p)  # NaN last
+    below = np.flatnonzero(ranked <= share * np.arange(1, len(p) + 1) / len(p))
+    if not len(below):
+        return np.zeros(len(p), bool)
+    small: Array = p <= ranked[below[-1]]
+    return small

@@ -1,0 +1,94 @@
+"""The samples that speak against a label: the nearest ones with other labels."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rehead._typing import Array
+from rehead.audit.inputs import Model, features_of, rows_of, spans
+from rehead.audit.judging import judge_of
+from rehead.gaussian.kernels import squared_norms, whiten
+
+
+class Neighbours(NamedTuple):
+    """The nearest samples with other labels, nearest first; ``print`` shows them.
+
+    Attributes
+    ----------
+    samples : array of shape (m,)
+        Ids of the samples that were asked about (row numbers where there are none).
+    given : array of shape (m,)
+        Their labels.
+    rows : array of shape (m, k)
+        Row numbers of the neighbours.
+    ids : array of shape (m, k)
+        Their ids, where there are any, else the row numbers.
+    labels : array of shape (m, k)
+        Their labels.
+    distances : array of shape (m, k)
+        Mahalanobis distances, in the space that labels are judged in.
+    quality : array of shape (m, k) or None
+        How probable it is that the neighbours' own labels are right, where these were judged too.
+    """
+
+    samples: Array
+    given: Array
+    rows: Array
+    ids: Array
+    labels: Array
+    distances: Array
+    quality: Array | None
+
+    def __str__(self) -> str:
+        lines = []
+        for i, (sample, label) in enumerate(zip(self.samples, self.given, strict=True)):
+            lines.append(f"{sample} is labelled {label}. Nearest samples with other labels:")
+            for j in range(self.rows.shape[1]):
+                sure = "" if self.quality is None else f", quality {self.quality[i, j]:.2f}"
+                lines.append(
+                    f"  {self.ids[i, j]}: {self.labels[i, j]}, "
+                    f"distance {self.distances[i, j]:.2f}{sure}"
+                )
+        return "\n".join(lines)
+
+
+class Nearest(NamedTuple):
+    """Row numbers and distances, both of shape (m, k)."""
+
+    rows: Array
+    distances: Array
+
+
+def nearest_others(
+    model: Model, asked: Any, labels: Array, X: Any, y: Array, k: int, n: int
+) -> Nearest:
+    """The k nearest of n samples with other labels, in one pass over blocks of them.
+
+    ``asked`` are the features (or layers) of the samples with ``labels``. There may be fewer than k
+    where a sample has fewer of other labels; the shortest list decides.
+    """
+    judge, features = judge_of(model, asked)
+    points = _whitened(judge, features)
+    size = squared_norms(points)[:, None]
+    k = min(k, int(n - max((y == label).sum() for label in labels)))
+    best, rows = np.full((len(points), 0), np.inf), np.empty((len(points), 0), np.int64)
+    for span in spans(n, len(points)):
+        judge, features = judge_of(model, rows_of(X, span))
+        block = _whitened(judge, features)
+        squared = size + squared_norms(block) - 2.0 * points @ block.T
+        squared[labels[:, None] == y[span]] = np.inf
+        best = np.concatenate([best, squared], axis=1)
+        numbers = np.broadcast_to(np.arange(span.start, span.stop), squared.shape)
+        rows = np.concatenate([rows, numbers], axis=1)
+        nearest = np.argsort(best, axis=1, kind="stable")[:, :k]
+        best, rows = (np.take_along_axis(a, nearest, axis=1) for a in (best, rows))
+    # Rounding can make the square of a vanishing distance negative.
+    return Nearest(rows, np.sqrt(np.maximum(best, 0.0)))
+
+
+def _whitened(judge: Any, features: Any) -> Array:
+    """Rows in the space where Euclidean distances are Mahalanobis distances."""
+    block = features_of(judge, features).astype(np.float64) - judge._gaussians.centre
+    return whiten(block, judge._gaussians.factor)

@@ -1,0 +1,268 @@
+"""LabelReport: what a model thinks of each label."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rehead import _validation as check
+from rehead._typing import Array
+from rehead.audit import export, review
+from rehead.audit.inputs import Model, check_model, n_samples, rows_of
+from rehead.audit.neighbours import Neighbours, nearest_others
+from rehead.audit.summary import SHOWN, headline, summary
+from rehead.tables import write_csv
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelReport:
+    """What the model thinks of each given label, in the order of the input.
+
+    ``print`` shows a summary.
+
+    Attributes
+    ----------
+    given : array of shape (n_samples,)
+        The labels that were judged.
+    quality : array of shape (n_samples,)
+        Probability that the given label is right, in [0, 1]; low is suspect. Where the model has
+        measured the noise ("auto", "anchored"), it takes into account how common such errors are,
+        and of the labels with quality q a share q is right; otherwise it is the posterior of the
+        label alone.
+    suggested : array of shape (n_samples,)
+        The most probable label.
+    suggested_probability : array of shape (n_samples,)
+    kind : array of shape (n_samples,)
+        "ok", "wrong label", "ambiguous" or "out of distribution"; see :mod:`rehead.audit.kinds`
+        for the rules.
+    typicality : array of shape (n_samples,)
+        Share of the trusted training samples that are at least as far from their nearest class:
+        low for samples unlike all classes. NaN where the model cannot tell.
+    order : array of shape (n_samples,)
+        Row numbers, worst label first.
+    noise_rate : float
+        Estimated share of wrong labels: the mean of ``1 - quality``.
+    noise_rate_error : float
+        Its standard error, where the model has measured the noise, else NaN.
+    transition : array of shape (n_classes, n_classes)
+        Estimated probability of each given label (column) for each true one (row).
+    classes : array of shape (n_classes,)
+        Labels, in the order of the transition matrix.
+    in_sample : boolean array of shape (n_samples,)
+        Whether the row was judged by estimates that leave it out.
+    ids : array of shape (n_samples,) or None
+        Names of the samples, where they have any.
+    model : RobustGaussianClassifier, LayerEnsemble or None
+        The model that judged.
+    """
+
+    given: Array
+    quality: Array
+    suggested: Array
+    suggested_probability: Array
+    kind: Array
+    typicality: Array
+    order: Array
+    noise_rate: float
+    noise_rate_error: float
+    transition: Array
+    classes: Array
+    in_sample: Array
+    ids: Array | None = None
+    model: Model | None = None
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+    @property
+    def names(self) -> Array:
+        """Ids of the samples, or row numbers where there are none."""
+        return np.arange(len(self)) if self.ids is None else self.ids
+
+    @property
+    def suspect(self) -> Array:
+        """Whether another label is more probable than the given one."""
+        differs: Array = self.suggested != self.given
+        return differs
+
+    def mislabelled(self) -> Array:
+        """Ids (row numbers where there are none) of labels that are probably wrong, worst first.
+
+        A label is probably wrong if another one is more probable.
+        """
+        named: Array = self.names[self.order[self.suspect[self.order]]]
+        return named
+
+    def worst(self, n: int | None = None) -> Array:
+        """Ids (row numbers where there are none) of the n worst labels, those to review.
+
+        Parameters
+        ----------
+        n : int, optional
+            Default: :meth:`n_review`.
+        """
+        n = self.n_review() if n is None else int(n)
+        if n < 0:
+            raise ValueError(f"n must be at least 0, got {n}.")
+        named: Array = self.names[self.order[:n]]
+        return named
+
+    def n_review(self, share: float = review.SHARE, one_in: float = review.ONE_IN) -> int:
+        """How many of the worst labels to look at.
+
+        Parameters
+        ----------
+        share : float in (0, 1], default=0.95
+            So many of the wrong labels are found, in expectation.
+        one_in : float, default=10
+            No label is looked at whose chance of being wrong is less than one in so many, even if
+            the share is not reached: with clean labels it would take a look at nearly all of them.
+            ``inf``: no such limit.
+        """
+        return review.n_review(self.quality, share, one_in)
+
+    def expected_wrong(self, n: int | None = None) -> float:
+        """How many of the n worst labels (of all of them) are wrong, in expectation."""
+        return review.expected_wrong(self.quality, n)
+
+    def neighbours(
+        self, which: Any, X: Any, k: int = 5, *, train: Sequence[Any] | None = None
+    ) -> Neighbours:
+        """The nearest samples that have other labels: what speaks against the label of a sample.
+
+        A model does not keep its training features, so they have to be passed again. Distances are
+        measured in the space in which labels are judged; one pass serves all samples asked about.
+
+        Parameters
+        ----------
+        which : id or sequence of ids
+            The samples in question: ids, or row numbers where there are none.
+        X : array-like, or mapping of layers
+            The features that were judged, all of them.
+        k : int, default=5
+            So many neighbours; fewer where there are fewer samples with other labels.
+        train : (X, y) or (X, y, ids), optional
+            Look for neighbours among these samples instead. Default: among those judged.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rehead import RobustGaussianClassifier, score_labels
+        >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0], [9]], 30, axis=0)
+        >>> y = np.repeat(["cat", "dog"], 30)
+        >>> y[4] = "dog"
+        >>> report = score_labels(RobustGaussianClassifier("sample").fit(X, y), X, y)
+        >>> near = report.neighbours(4, X, k=2)
+        >>> near.labels.tolist(), near.rows.tolist()
+        ([['cat', 'cat']], [[13, 22]])
+        """
+        model = self._judging_model()
+        rows = self._rows(which)
+        if n_samples(model, X) != len(self):
+            raise ValueError(
+                f"X must be the features that were judged, {len(self)} rows; got "
+                f"{n_samples(model, X)}. For neighbours among other samples pass train=(X, y)."
+            )
+        among, labels, ids = (X, self.given, self.ids) if train is None else _samples(train)
+        n = n_samples(model, among)
+        labels = check.check_labels(labels, n)
+        if int(k) != k or k < 1:
+            raise ValueError(f"k must be a whole number of at least 1, got {k!r}.")
+        found = nearest_others(model, rows_of(X, rows), self.given[rows], among, labels, int(k), n)
+        return Neighbours(
+            samples=self.names[rows],
+            given=self.given[rows],
+            rows=found.rows,
+            ids=found.rows if ids is None else np.asarray(ids)[found.rows],
+            labels=labels[found.rows],
+            distances=found.distances,
+            quality=self.quality[found.rows] if train is None else None,
+        )
+
+    def table(self, *, worst_first: bool = True) -> dict[str, Array]:
+        """The report as columns: ids (or row numbers), labels, quality, suggestion, kind."""
+        return export.columns(self, worst_first=worst_first)
+
+    def to_frame(self, *, worst_first: bool = True) -> Any:
+        """The report as a ``pandas.DataFrame``, its index the ids (or row numbers)."""
+        columns = self.table(worst_first=worst_first)
+        frame = export.pandas().DataFrame(columns)
+        return frame.set_index(next(iter(columns)))
+
+    def to_csv(self, path: str | os.PathLike[str], *, worst_first: bool = True) -> None:
+        """Write the report as CSV, whole or not at all; numbers are written to the last digit."""
+        write_csv(Path(path), self.table(worst_first=worst_first))
+
+    def as_cleanlab(self) -> Any:
+        """The ``pandas.DataFrame`` that cleanlab's ``CleanLearning.get_label_issues()`` gives.
+
+        One row for each sample, in input order, with the columns is_label_issue, label_quality,
+        given_label and predicted_label; labels are numbers of ``classes``, as cleanlab has it.
+        """
+        return export.pandas().DataFrame(export.cleanlab_columns(self))
+
+    def ranked_issues(self, ranked_by: str = "self_confidence") -> Array:
+        """Row numbers of probably wrong labels, worst first, in the order that cleanlab gives.
+
+        As ``cleanlab.filter.find_label_issues(..., return_indices_ranked_by=ranked_by)``.
+
+        Parameters
+        ----------
+        ranked_by : {"self_confidence", "normalized_margin"}
+            By the probability of the given label, or by how much the suggested one exceeds it.
+        """
+        return export.ranked_issues(self, ranked_by)
+
+    def summary(self, show: int = SHOWN) -> str:
+        """What ``print`` shows, with so many of the worst labels."""
+        return summary(self, show)
+
+    def __str__(self) -> str:
+        return summary(self)
+
+    def __repr__(self) -> str:
+        return headline(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+    def _judging_model(self) -> Model:
+        if self.model is None:
+            raise ValueError(
+                "This report has lost its model. Judge the labels again with score_labels."
+            )
+        check_model(self.model)
+        return self.model
+
+    def _rows(self, which: Any) -> Array:
+        """Row numbers of some samples."""
+        asked = np.atleast_1d(np.asarray(which))
+        if asked.ndim != 1 or not len(asked):
+            raise ValueError(f"which must be an id or a list of ids, got {which!r}.")
+        if self.ids is None:
+            if asked.dtype.kind not in "iu" or not ((asked >= 0) & (asked < len(self))).all():
+                raise ValueError(
+                    f"The samples have no ids: name them by row number, 0 to {len(self) - 1}; got "
+                    f"{which!r}."
+                )
+            return asked.astype(np.int64)
+        rows = []
+        for name in asked.tolist():
+            at = np.flatnonzero(self.ids == name)
+            if len(at) != 1:
+                raise ValueError(f"The id {name!r} names {len(at)} of the samples, not one.")
+            rows.append(int(at[0]))
+        return np.array(rows, np.int64)
+
+
+def _samples(train: Sequence[Any]) -> tuple[Any, Any, Any]:
+    if not isinstance(train, (tuple, list)) or not 2 <= len(train) <= 3:
+        raise ValueError("train must be (X, y) or (X, y, ids).")
+    X, y, *rest = train
+    return X, y, rest[0] if rest else None

@@ -1,0 +1,146 @@
+"""score_labels and find_mislabelled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rehead import _validation as check
+from rehead._typing import Array
+from rehead.audit.inputs import (
+    Model,
+    Unrecognised,
+    check_in_sample,
+    check_model,
+    n_samples,
+    sample_ids,
+)
+from rehead.audit.judging import Verdicts, judge_labels, noise_of
+from rehead.audit.kinds import kinds
+from rehead.audit.report import LabelReport
+from rehead.gaussian.labelnoise import NoiseModel
+
+
+def score_labels(
+    model: Model, X: Any, y: Any, *, ids: Any = None, in_sample: Any = None
+) -> LabelReport:
+    """Score every label.
+
+    Rows that the model was fitted on, with the label they had then, are recognised and judged by
+    estimates that leave them out, in closed form: otherwise a wrong label would vouch for itself.
+    Others are judged as new samples.
+
+    Work goes block by block: memory does not grow with samples times classes, and ``X`` may be a
+    memory map.
+
+    Parameters
+    ----------
+    model : RobustGaussianClassifier or LayerEnsemble
+        Fitted.
+    X : array-like of shape (n_samples, n_features), or mapping of layers for an ensemble
+    y : array-like of shape (n_samples,)
+        Labels to be judged, of classes that the model knows.
+    ids : array-like of shape (n_samples,), optional
+        Names of the samples, each another one. Default: the index of X or y, where these are of
+        pandas and the index is more than row numbers.
+    in_sample : bool or boolean array-like of shape (n_samples,), optional
+        Which rows the model was fitted on. Default: those that are recognised. Rows with False are
+        judged as new ones, even if they are recognised; rows with True that are not recognised are
+        an error, since nobody can tell how much they counted in the fit.
+
+    Returns
+    -------
+    LabelReport
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rehead import RobustGaussianClassifier, score_labels
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(["cat", "dog"], 50)
+    >>> X = rng.normal(size=(100, 2)) + 6 * (y == "dog")[:, None]
+    >>> y[[3, 8, 20]], y[[60, 71]] = "dog", "cat"
+    >>> report = score_labels(RobustGaussianClassifier().fit(X, y), X, y)
+    >>> sorted(report.worst().tolist())
+    [3, 8, 20, 60, 71]
+    >>> str(report.given[3]), str(report.suggested[3]), str(report.kind[3])
+    ('dog', 'cat', 'wrong label')
+    """
+    check_model(model)
+    n = n_samples(model, X)
+    codes = check.known_codes(check.check_labels(y, n), model.classes_)
+    named = sample_ids(ids, X, y, n)
+    wanted = check_in_sample(in_sample, n)
+    found = judge_labels(model, X, codes, wanted)
+    if wanted is not None:
+        Unrecognised(np.flatnonzero(wanted & ~found.known)).raise_if_any(n)
+    noise = noise_of(model)
+    return LabelReport(
+        given=model.classes_[codes],
+        quality=found.quality,
+        suggested=model.classes_[found.best],
+        suggested_probability=found.probability,
+        kind=kinds(codes, found.best, found.probability, found.typical, found.far),
+        typicality=found.typical,
+        order=np.argsort(found.quality, kind="stable"),
+        noise_rate=float(1.0 - found.quality.mean()),
+        noise_rate_error=_rate_error(found.quality, noise),
+        transition=_transition(codes, found, len(model.classes_), noise),
+        classes=model.classes_,
+        in_sample=found.left_out,
+        ids=named,
+        model=model,
+    )
+
+
+def find_mislabelled(
+    model: Model, X: Any, y: Any, *, ids: Any = None, in_sample: Any = None
+) -> Array:
+    """Ids of the labels that are probably wrong, worst first; row numbers where there are no ids.
+
+    A label is reported if another one is more probable. Parameters are those of
+    :func:`score_labels`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rehead import RobustGaussianClassifier, find_mislabelled
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0], [9]], 30, axis=0)
+    >>> y = np.repeat([0, 1], 30)
+    >>> y[[4, 50]] = 1, 0
+    >>> model = RobustGaussianClassifier().fit(X, y)
+    >>> sorted(find_mislabelled(model, X, y).tolist())
+    [4, 50]
+    >>> sorted(find_mislabelled(model, X, y, ids=[f"img{i}" for i in range(60)]).tolist())
+    ['img4', 'img50']
+    """
+    return score_labels(model, X, y, ids=ids, in_sample=in_sample).mislabelled()
+
+
+def _rate_error(quality: Array, noise: NoiseModel | None) -> float:
+    """Standard error of the noise rate.
+
+    Two things are open: how often labels get wrong, which was counted at some anchors, and whether
+    each of these labels is.
+    """
+    if noise is None:
+        return float("nan")
+    by_chance = float((quality * (1.0 - quality)).mean() / len(quality))
+    return float(np.hypot(noise.rate_error, np.sqrt(by_chance)))
+
+
+def _transition(codes: Array, found: Verdicts, n_classes: int, noise: NoiseModel | None) -> Array:
+    """As measured; else from the estimated counts of (true label, given label).
+
+    There, each row's posterior mass goes to its given label and to the best other one.
+    """
+    if noise is not None:
+        return noise.transition
+    joint = np.zeros((n_classes, n_classes))
+    agrees = found.best == codes
+    np.add.at(joint, (codes, codes), np.where(agrees, 1.0, found.quality))
+    np.add.at(joint, (found.best[~agrees], codes[~agrees]), 1.0 - found.quality[~agrees])
+    joint += np.finfo(float).tiny * np.eye(n_classes)
+    shares: Array = joint / joint.sum(axis=1, keepdims=True)
+    return shares

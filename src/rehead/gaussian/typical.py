@@ -1,0 +1,211 @@
+"""How typical samples are of what the Gaussians were estimated from, as calibrated p-values.
+
+The squared distance to the nearest class alone is a poor judge: nearly all of it comes from
+directions in which classes do not differ, where strange samples vary about as much as usual ones.
+So it is taken apart. Relative to the centre of the class means, with P = Sigma^-1 and G the Gram
+matrix of the means under P, the C distances D_k of a sample tell all that is needed:
+
+    q   = x'Px           = mean_k (D_k - G_kk)              (the means sum to 0),
+    l_k = x'P mu_k       = (q + G_kk - D_k) / 2,
+    z   = Lambda^(-1/2) V' l     with G = V Lambda V'       (x in the plane of the means, whitened),
+
+so D_k = |z - m_k|^2 + r with the *residual* r = q - |z|^2 outside of the plane, the same for all
+classes. Inside the plane a sample is compared with a background Gaussian that stands for anything,
+of covariance tau I + Lambda / C (within plus between classes; tau is the temperature that made the
+posterior honest, as Sigma is too small in the directions that separate the classes):
+
+    relative distance = min_k |z - m_k|^2 / tau - z' (tau I + Lambda / C)^-1 z,
+
+minus twice the log likelihood ratio of the best class against the background, up to a constant.
+
+Both become p-values p, r by their ranks among the training samples that are trusted, each of these
+judged without itself. They are joined by Fisher's rule, ``2 log p + log r``: the relative distance
+counts twice, as it finds strange samples that are near (another class), while the residual finds
+those that are far in directions that no class uses. The rank of that sum, among the same training
+samples, is the result: uniform on new samples of the same kind, whatever the two distances are like
+and however they depend on each other.
+
+Leave-one-out distances are those of ``posterior.py``, exact; the plane is left as it is, which for
+classes of thirty samples still makes no difference that can be seen in the p-values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from rehead._typing import Array
+from rehead.gaussian.posterior import Kept, label_scores
+from rehead.gaussian.tied import TiedGaussians
+
+QUANTILES = 1001
+"""A distribution is kept as so many quantiles."""
+MOST = 5000
+"""So many training samples are enough for it."""
+FEWEST, SHARE = 500, 0.02
+"""Where the fit itself is a matter of two passes over the data, this share of them, or so many."""
+FLAT = 1e-6
+"""Directions in which the means differ so little, beside the widest one, are not of their plane."""
+TOP = 50
+"""So many of the largest quantiles tell how fast a tail falls."""
+
+
+class Reference(NamedTuple):
+    """What is usual: quantiles of both distances, and of the strangeness that joins them.
+
+    ``size`` is the (effective) number of samples behind them.
+    """
+
+    relative: Array
+    residual: Array
+    strangeness: Array
+    size: float
+
+    def pvalues(self, distances: Array) -> Array:
+        """How typical samples are, from what :func:`distances_apart` says of them."""
+        return tail(self.strangeness, self.strange(distances), self.size)
+
+    def strange(self, distances: Array) -> Array:
+        """Fisher's rule, ``-2 log p - log r``."""
+        p = log_tail(self.relative, distances[:, 0], self.size)
+        r = log_tail(self.residual, distances[:, 1], self.size)
+        strange: Array = -2.0 * p - r
+        return strange
+
+
+def tail(quantiles: Array, values: Array, size: float) -> Array:
+    """P-value of each value among ``size`` others that are given by their quantiles.
+
+    The share of them that is at least as large, the value itself counted in: never 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tail(np.arange(4.0), np.array([-1.0, 2.0, 9.0]), size=4).tolist()
+    [1.0, 0.6, 0.2]
+    """
+    as_large = 1.0 - np.searchsorted(quantiles, values, side="left") / len(quantiles)
+    p: Array = (1.0 + size * as_large) / (1.0 + size)
+    return p
+
+
+def log_tail(quantiles: Array, values: Array, size: float) -> Array:
+    """Logarithm of :func:`tail`, going on like an exponential beyond the largest of the others.
+
+    Otherwise all that is larger would be alike, and one distance however large could be outweighed
+    by another that is small.
+    """
+    top = quantiles[-TOP:]
+    scale = max(float(top.mean() - top[0]), np.finfo(float).eps * abs(float(top[-1])))
+    beyond = np.maximum(values - top[-1], 0.0) / max(scale, np.finfo(float).tiny)
+    logs: Array = np.log(tail(quantiles, values, size)) - beyond
+    return logs
+
+
+class Plane(NamedTuple):
+    """The plane of the class means: ``G = axes diag(lengths) axes'``.
+
+    ``whole`` tells that there are no other directions, and so no residuals.
+    """
+
+    axes: Array
+    lengths: Array
+    norms: Array
+    temperature: float
+    whole: bool
+
+
+def plane_of_means(g: TiedGaussians) -> Plane:
+    """The plane of the class means of some Gaussians."""
+    half = solve_triangular(g.factor.lower, (g.means - g.centre).T, lower=True)
+    d, n_classes = half.shape
+    # The smaller of the two Gram matrices has the same eigenvalues.
+    lengths, vectors = np.linalg.eigh(half.T @ half if n_classes <= d else half @ half.T)
+    used = lengths > FLAT * max(lengths[-1], np.finfo(float).tiny)
+    lengths, vectors = lengths[used], vectors[:, used]
+    axes = vectors if n_classes <= d else half.T @ (vectors / np.sqrt(lengths))
+    return Plane(axes, lengths, g.norms, g.temperature, len(lengths) == d)
+
+
+def distances_apart(D: Array, plane: Plane) -> Array:
+    """Relative distance and residual, from squared distances to all classes; shape (n, 2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rehead.gaussian import tied_gaussians
+    >>> g = tied_gaussians(np.array([[-3.0, 0.0], [3.0, 0.0]]), np.eye(2))
+    >>> at_class, between, aside = np.array([[3.0, 0.0], [0.0, 0.0], [3.0, 5.0]])
+    >>> D = g.distances(np.stack([at_class, between, aside]))
+    >>> distances_apart(D, plane_of_means(g)).round(1) + 0.0
+    array([[-0.9,  0. ],
+           [ 9. ,  0. ],
+           [-0.9, 25. ]])
+    """
+    D = D.astype(np.float64)
+    q = (D - plane.norms).mean(axis=1)
+    linear = (q[:, None] + plane.norms - D) / 2.0
+    squares = (linear @ plane.axes) ** 2 / plane.lengths
+    residual = q - squares.sum(axis=1)
+    tau = plane.temperature
+    background = squares @ (1.0 / (tau + plane.lengths / len(plane.norms)))
+    relative = (D.min(axis=1) - residual) / tau - background
+    return np.column_stack([relative, np.zeros(len(D)) if plane.whole else residual])
+
+
+def strange_distances(g: TiedGaussians, X: Array, codes: Array, inside: Kept) -> Array:
+    """Relative distance, residual and nearest class of each row, in blocks; shape (n, 3).
+
+    Rows that the estimates contain are judged without themselves.
+    """
+    plane = plane_of_means(g)
+    unit = replace(g, priors=np.ones(len(g.priors)))
+
+    def reduce(scores: Array, _: Array) -> Array:
+        D = -2.0 * scores
+        return np.column_stack([distances_apart(D, plane), D.argmin(axis=1)])
+
+    return label_scores(unit, X, codes, inside, reduce)
+
+
+def make_reference(
+    g: TiedGaussians,
+    X: Array,
+    codes: Array,
+    inside: Kept,
+    weights: Array,
+    *,
+    measured: bool,
+) -> Reference:
+    """What is usual among some of the training rows, which count by their ``weights``.
+
+    Where these are not measured trust, only rows count whose nearest class is their label: that
+    keeps strange samples out, most of which have another label than their nearest class, and does
+    not ask how near it is. (What an estimator kept would not do: "mcd" keeps what is near, and
+    every new sample would then seem far.)
+    """
+    usable = np.flatnonzero(weights > 0)
+    n = min(len(usable), MOST if measured else max(FEWEST, min(MOST, int(SHARE * len(usable)))))
+    some = usable[np.linspace(0, len(usable) - 1, n).astype(np.int64)]
+    of_some = Kept(inside.rows[some], inside.members[some], inside.classes)
+    relative, residual, nearest = strange_distances(g, X[some], codes[some], of_some).T
+    w = weights[some]
+    agree = nearest == codes[some]
+    if not measured and agree.any():
+        w = np.where(agree, w, 0.0)
+    size = float(w.sum() ** 2 / (w**2).sum())
+    found = Reference(quantiles(relative, w), quantiles(residual, w), np.empty(0), size)
+    strange = found.strange(np.column_stack([relative, residual]))
+    return found._replace(strangeness=quantiles(strange, w))
+
+
+def quantiles(values: Array, weights: Array) -> Array:
+    """``QUANTILES`` weighted quantiles, at the middles of as many equal steps."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weights[order])
+    levels = (np.arange(QUANTILES) + 0.5) / QUANTILES * reached[-1]
+    found: Array = values[order][np.searchsorted(reached, levels).clip(max=len(order) - 1)]
+    return found

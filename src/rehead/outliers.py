@@ -1,0 +1,114 @@
+"""Which samples are like nothing that the model was fitted on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from rehead import _validation as check
+from rehead._typing import Array
+from rehead.classifier import RobustGaussianClassifier
+from rehead.ensemble import LayerEnsemble
+from rehead.fingerprint import fingerprint
+from rehead.gaussian.posterior import Kept
+from rehead.gaussian.typical import strange_distances
+
+
+def typicality(model: RobustGaussianClassifier | LayerEnsemble, X: Any, y: Any = None) -> Array:
+    """How typical each sample is of the (trusted) training samples: a p-value, low for outliers.
+
+    Of new samples that are like the training samples, a share p has a typicality of at most p: of
+    these, ``typicality(...) < 0.01`` calls one in a hundred an outlier by mistake. What it measures
+    are two squared Mahalanobis distances, relative to the nearest class in the plane of the class
+    means and to all classes outside of it; each ranked among training samples, then joined.
+    ``gaussian/typical.py`` has the derivation.
+
+    Parameters
+    ----------
+    model : RobustGaussianClassifier or LayerEnsemble
+        Fitted.
+    X : array-like of shape (n_samples, n_features), or mapping of layers for an ensemble
+    y : array-like of shape (n_samples,), optional
+        Labels, for samples that the model was fitted on: with the label they had then they are
+        recognised, and judged by estimates that leave them out. Without it they would seem a little
+        too typical. It has no other effect.
+
+    Returns
+    -------
+    array of shape (n_samples,)
+        In (0, 1].
+
+    Notes
+    -----
+    An ensemble that found a consensus is asked for its judge. For other ensembles the result is the
+    weighted harmonic mean of the members' p-values: layers of one network depend on each other so
+    much that p-values cannot be multiplied, while their harmonic mean stays about a p-value however
+    they depend (exactly one where they are all the same), and one layer to which a sample is
+    strange is enough.
+
+    Strange samples among the training samples make it milder, in proportion to the trust that they
+    got, since they are then a part of what is usual.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rehead import RobustGaussianClassifier, typicality
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=500)
+    >>> X = rng.normal(size=(500, 3)) + 4 * y[:, None]
+    >>> clf = RobustGaussianClassifier(random_state=0).fit(X, y)
+    >>> typicality(clf, [[0, 0, 0], [4, 4, 4], [9, -9, 9], [2, 2, 2]]) < 0.02
+    array([False, False,  True,  True])
+    >>> bool((typicality(clf, X, y) < 0.1).mean().round(1) == 0.1)
+    True
+    """
+    check_is_fitted(model)
+    n = len(next(iter(X.values()))) if isinstance(X, Mapping) else len(X)
+    codes = None
+    if y is not None:
+        codes = check.known_codes(check.check_labels(y, n), model.classes_)
+    if isinstance(model, RobustGaussianClassifier):
+        return _of_classifier(model, X, codes)
+    check.check_layers(X, expected=model._inputs)
+    if model.judgement_ is not None:
+        return _of_classifier(*model.judge(X), codes)
+    members, inputs = model.estimators_, model._members(X)
+    weights = np.array([model.weights_[model.layers_.index(name)] for name in members])
+    weights = weights if weights.sum() > 0 else np.ones(len(members))
+    odds = [1.0 / _of_classifier(member, inputs[name], codes) for name, member in members.items()]
+    harmonic: Array = weights.sum() / (weights @ np.stack(odds))
+    return harmonic
+
+
+def _of_classifier(model: RobustGaussianClassifier, X: Any, codes: Array | None) -> Array:
+    X = check.check_features(model, X, reset=False)
+    if model._reference is None:
+        raise ValueError(
+            "This model does not know what is usual for it: it was saved by an older version of "
+            "rehead, or it is a member of an ensemble that found a consensus. Fit it anew and save "
+            "it again, or ask the ensemble."
+        )
+    inside = _inside(model, X, codes)
+    apart = strange_distances(model._gaussians, X, inside.members, inside)
+    return model._reference.pvalues(apart)
+
+
+def _inside(model: RobustGaussianClassifier, X: Array, codes: Array | None) -> Kept:
+    """How much of each row the estimates contain: none of it, where it is not recognised."""
+    n_classes = len(model.classes_)
+    classes = np.bincount(
+        model._seen_members + 1, weights=model._seen_weights, minlength=n_classes + 1
+    )[1:]
+    if codes is None:
+        return Kept(np.zeros(len(X)), np.zeros(len(X), np.int64), classes)
+    hashes = fingerprint(X.astype(model.means_.dtype, copy=False), codes)
+    at = np.searchsorted(model._seen, hashes).clip(max=len(model._seen) - 1)
+    known = (model._seen[at] == hashes) & (model._seen_weights[at] > 0)
+    return Kept(
+        np.where(known, model._seen_weights[at], 0.0),
+        np.where(known, model._seen_members[at], codes),
+        classes,
+    )

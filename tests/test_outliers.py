@@ -1,0 +1,228 @@
+"""Typicality: uniform on samples of the same kind, low on others, honest about training rows."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from rehead import LayerEnsemble, RobustGaussianClassifier, noise, typicality
+from rehead.gaussian.posterior import Kept
+from rehead.gaussian.typical import (
+    distances_apart,
+    plane_of_means,
+    quantiles,
+    strange_distances,
+    tail,
+)
+
+
+def world(d, n_classes, seed=0, distance=6.0):
+    """A function that draws samples of a few classes, and labels."""
+    rng = np.random.default_rng(seed)
+    mix = np.eye(d) + 0.6 * rng.normal(size=(d, d)) / np.sqrt(d)
+    means = distance * rng.normal(size=(n_classes, d)) / np.sqrt(d)
+
+    def draw(n):
+        y = rng.integers(n_classes, size=n)
+        return rng.normal(size=(n, d)) @ mix + means[y], y
+
+    return draw
+
+
+def far_from_uniform(p):
+    """The statistic of Kolmogorov and Smirnov."""
+    return np.abs(np.sort(p) - (np.arange(len(p)) + 0.5) / len(p)).max()
+
+
+@pytest.mark.parametrize(
+    ("d", "of_class", "rate", "settings"),
+    [
+        (5, 200, 0.0, {}),
+        (100, 60, 0.3, {}),
+        (50, 80, 0.0, {"estimator": "sample"}),
+        (50, 30, 0.0, {"estimator": "sample"}),
+        (100, 60, 0.0, {"estimator": "sample", "shrinkage": 0.5}),
+        (20, 200, 0.3, {"estimator": "mcd"}),
+        (20, 200, 0.3, {"estimator": "posterior"}),
+        (20, 200, 0.3, {"estimator": "identity"}),
+    ],
+)
+def test_uniform_on_new_samples_however_few_there_were_for_the_features(
+    d, of_class, rate, settings
+):
+    off, low = [], []
+    for seed in range(4):
+        draw = world(d, 4, seed)
+        X, y = draw(4 * of_class)
+        labels = noise.uniform(y, rate=rate, random_state=seed).labels
+        clf = RobustGaussianClassifier(**settings, random_state=0).fit(X, labels)
+        p = typicality(clf, draw(1500)[0])
+        assert p.min() > 0
+        assert p.max() <= 1
+        off.append(far_from_uniform(p))
+        low.append((p < 0.1).mean())
+    # Two samples of the same distribution are so far apart by chance.
+    assert np.mean(off) < 1.3 * np.sqrt(1 / 1500 + 1 / (4 * of_class * (1 - rate)))
+    assert np.mean(low) == pytest.approx(0.1, abs=0.04)
+
+
+def test_training_rows_are_judged_without_themselves():
+    X, y = world(60, 3)(3 * 40)
+    clf = RobustGaussianClassifier("sample").fit(X, y)
+    assert far_from_uniform(typicality(clf, X, y)) < 0.05
+    # In-sample distances are far too small.
+    assert np.median(typicality(clf, X)) > 0.9
+    # Another label than in the fit is another sample.
+    np.testing.assert_array_equal(typicality(clf, X, (y + 1) % 3), typicality(clf, X))
+
+
+@pytest.mark.parametrize("shrinkage", [0.0, 0.3])
+def test_leave_one_out_distances_are_those_of_a_refit(shrinkage):
+    X, y = world(30, 3)(600)
+
+    def gaussians(X, y):
+        return RobustGaussianClassifier("sample", shrinkage=shrinkage).fit(X, y)._gaussians
+
+    g = gaussians(X, y)
+    found = strange_distances(g, X, y, Kept(np.ones(600), y, np.bincount(y).astype(float)))
+    plain = distances_apart(g.distances(X), plane_of_means(g))
+    off, off_plain = [], []
+    for i in range(0, 600, 29):
+        without = gaussians(np.delete(X, i, 0), np.delete(y, i))
+        D = without.distances(X[i : i + 1])
+        expected = distances_apart(D, plane_of_means(without))[0]
+        off.append(found[i, :2] - expected)
+        off_plain.append(plain[i] - expected)
+        assert found[i, 2] == D.argmin()
+    # The distances are exact, and only the plane is not that of the refit.
+    assert np.abs(np.mean(off, axis=0)).max() < 0.2
+    assert np.abs(np.sum(off, axis=1)).mean() < 0.15 * np.abs(np.sum(off_plain, axis=1)).mean()
+
+
+@pytest.mark.parametrize(("d", "n_classes"), [(7, 3), (3, 6), (2, 3)])
+def test_distances_apart_are_what_they_are_said_to_be(d, n_classes):
+    X, y = world(d, n_classes)(60 * n_classes)
+    clf = RobustGaussianClassifier("sample").fit(X, y)
+    g = clf._gaussians
+    L = np.linalg.cholesky(g.covariance)
+    centre = g.means.mean(axis=0)
+    Z, M = np.linalg.solve(L, (X - centre).T).T, np.linalg.solve(L, (g.means - centre).T).T
+    inside = np.linalg.svd(M)[2][: min(d, n_classes - 1)]
+    z, m = Z @ inside.T, M @ inside.T
+    background = np.linalg.inv(np.eye(len(inside)) + m.T @ m / n_classes)
+    nearest = ((z[:, None] - m) ** 2).sum(axis=2).min(axis=1)
+    expected = np.column_stack(
+        [
+            nearest - np.einsum("ni,ij,nj->n", z, background, z),
+            (Z**2).sum(axis=1) - (z**2).sum(axis=1),
+        ]
+    )
+    found = distances_apart(clf._gaussians.distances(X), plane_of_means(g))
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_tails_count_what_is_at_least_as_large():
+    rng = np.random.default_rng(0)
+    values, weights = rng.integers(9, size=300).astype(float), rng.random(300)
+    size = weights.sum()
+    for v in (-1.0, 0.0, 3.0, 8.0, 9.0):
+        exact = (1 + weights[values >= v].sum()) / (1 + size)
+        assert tail(quantiles(values, weights), np.array([v]), size)[0] == pytest.approx(
+            exact, abs=2e-3
+        )
+
+
+def test_finds_what_is_near_and_what_is_far():
+    d = 30
+    draw = world(d, 8, distance=9.0)
+    X, y = draw(2400)
+    known = y < 6
+    clf = RobustGaussianClassifier(random_state=0).fit(X[known][:1200], y[known][:1200])
+    usual = typicality(clf, X[known][1200:])
+    another_class = typicality(clf, X[~known])
+    assert roc_auc_score(
+        np.r_[np.zeros(len(usual)), np.ones(len(another_class))], -np.r_[usual, another_class]
+    ) > 0.9  # fmt: skip
+    # Far away in a direction in which the classes do not differ.
+    aside = np.linalg.svd(clf.coef_ - clf.coef_.mean(axis=0))[2][-1]
+    assert typicality(clf, X[known][1200:] + 60 * aside).max() < 0.002
+
+
+def test_strange_training_samples_are_found_among_the_others():
+    d, rng = 20, np.random.default_rng(1)
+    draw = world(d, 6, distance=9.0)
+    X, y = draw(3000)
+    strange = y == 5
+    labels = np.where(strange, rng.integers(5, size=len(y)), y)
+    clf = RobustGaussianClassifier(random_state=0).fit(X, labels)
+    p = typicality(clf, X, labels)
+    assert roc_auc_score(strange, -p) > 0.9
+    nearest = clf._gaussians.distances(X).min(axis=1)
+    assert roc_auc_score(strange, -p) > roc_auc_score(strange, nearest) + 0.05
+
+
+def test_rows_do_not_depend_on_each_other():
+    X, y = world(8, 3)(1300)
+    X = X.astype(np.float32)
+    clf = RobustGaussianClassifier(random_state=0).fit(X, y)
+    p = typicality(clf, X, y)
+    some = np.random.default_rng(0).permutation(1300)[:50]
+    np.testing.assert_allclose(typicality(clf, X[some], y[some]), p[some], atol=3e-3)
+
+
+def test_saved_and_loaded(tmp_path):
+    X, y = world(6, 3)(300)
+    clf = RobustGaussianClassifier(random_state=0).fit(X, y)
+    clf.save(tmp_path / "m.safetensors")
+    again = RobustGaussianClassifier.load(tmp_path / "m.safetensors")
+    np.testing.assert_array_equal(typicality(again, X, y), typicality(clf, X, y))
+
+
+def test_a_model_of_an_older_version_says_what_to_do():
+    X, y = world(6, 3)(300)
+    arrays, settings = RobustGaussianClassifier(random_state=0).fit(X, y)._state()
+    older = {k: v for k, v in arrays.items() if not k.startswith("reference")}
+    clf = RobustGaussianClassifier._from_state(older, settings)
+    np.testing.assert_array_equal(clf.predict(X[:5]), y[:5])
+    with pytest.raises(ValueError, match="Fit it anew"):
+        typicality(clf, X)
+
+
+def layers_of(X):
+    return {"all": X, "some": X[:, :5]}
+
+
+def test_an_ensemble_with_a_consensus_is_asked_for_its_judge(tmp_path):
+    draw = world(10, 3)
+    (X, y), (V, v), (N, _) = draw(900), draw(300), draw(600)
+    ens = LayerEnsemble(random_state=0).fit(layers_of(X), y, validation=(layers_of(V), v))
+    p = typicality(ens, layers_of(N))
+    np.testing.assert_array_equal(p, typicality(*ens.judge(layers_of(N))))
+    assert far_from_uniform(p) < 0.09
+    assert far_from_uniform(typicality(ens, layers_of(X), y)) < 0.05
+    assert typicality(ens, layers_of(N + 30)).max() < 0.01
+    ens.save(tmp_path / "e.safetensors")
+    again = LayerEnsemble.load(tmp_path / "e.safetensors")
+    np.testing.assert_array_equal(typicality(again, layers_of(N)), p)
+
+
+def test_members_of_other_ensembles_are_joined():
+    draw = world(10, 3)
+    (X, y), (N, _) = draw(900), draw(600)
+    ens = LayerEnsemble("posterior", weights="equal").fit(layers_of(X), y)
+    p = typicality(ens, layers_of(N))
+    assert (p < 0.1).mean() == pytest.approx(0.1, abs=0.06)
+    parts = [typicality(ens.estimators_[n], Z) for n, Z in layers_of(N).items()]
+    np.testing.assert_allclose(p, 2 / (1 / parts[0] + 1 / parts[1]))
+    # Strange to one of them is strange.
+    strange = {"all": N, "some": N[:, :5] + 50}
+    assert typicality(ens, strange).max() < 0.02
+
+
+def test_bad_input_is_refused(fitted):
+    clf, X, y = fitted
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        typicality(clf, X, y[:5])
+    with pytest.raises(ValueError, match="not fitted on these labels"):
+        typicality(clf, X, y + 7)
+    with pytest.raises(ValueError, match="features"):
+        typicality(clf, X[:, :2])
