@@ -148,6 +148,7 @@ SPECIALISTS: dict[str, Callable[[Task], Array]] = {
     "LDA, equal": ensemble(estimator="sample", shrinkage="auto", weights="equal"),
     "posterior": ensemble(estimator="posterior", shrinkage="auto", weights="equal"),
     "agreement": ensemble(estimator="agreement", shrinkage="auto", weights="equal"),
+    "mixture": ensemble(estimator="mixture", weights="equal"),
     "anchored": ensemble(estimator="anchored", weights="equal"),
     "anchored, stacked": ensemble(estimator="anchored", stack=True),
     "anchored, first": single(one("anchored"), first),

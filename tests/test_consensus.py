@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from rehead import LayerEnsemble, ReheadWarning, RobustGaussianClassifier, noise, score_labels
+from rehead import (
+    LayerEnsemble,
+    ReheadWarning,
+    RobustGaussianClassifier,
+    consensus,
+    noise,
+    score_labels,
+)
 from rehead.consensus import choose_judges, corrected_nll, memorisation_gap, mixture_weights
 
 
@@ -133,9 +140,58 @@ def test_two_identical_layers_share_their_weight(world):
     parts = world("uniform", 0.3)
     for layers, _, _ in parts.values():
         layers["twin"] = layers["early"].copy()
-    ensemble = fitted(parts)
-    weights = dict(zip(ensemble.layers_, ensemble.weights_, strict=True))
-    assert weights["early"] == pytest.approx(weights["twin"], rel=1e-6)
+    alone = fitted(parts_without(parts, "twin"))
+    with pytest.warns(ReheadWarning, match="twin is identical to layer early"):
+        ensemble = fitted(parts)
+    assert ensemble.judgement_.judges == alone.judgement_.judges
+    test, _, truth = parts["test"]
+    assert ensemble.score(test, truth) == pytest.approx(
+        alone.score(parts_without(parts, "twin")["test"][0], truth), abs=0.01
+    )
+
+
+def parts_without(parts, name):
+    return {
+        key: ({n: X for n, X in layers.items() if n != name}, *rest)
+        for key, (layers, *rest) in parts.items()
+    }
+
+
+def test_layers_that_all_memorised_are_warned_of(world):
+    parts = parts_without(world("uniform", 0.4), "early")
+    with pytest.warns(ReheadWarning, match=r"memorised their labels .* raw input"):
+        ensemble = fitted(parts)
+    assert ensemble.judgement_.judges == ["deep"]
+
+
+def test_groups_stay_together_where_samples_are_held_out(world, monkeypatch):
+    layers, y, _ = world("uniform", 0.2)["train"]
+    groups = np.arange(len(y)) // 10
+    seen = {}
+    split = consensus._own_split
+
+    def spy(*args):
+        found = split(*args)
+        seen["held"] = {tuple(row) for row in found[3].layers["early"]}
+        return found
+
+    monkeypatch.setattr(consensus, "_own_split", spy)
+    with pytest.warns(ReheadWarning, match="No held-out samples"):
+        LayerEnsemble(random_state=0).fit(layers, y, groups=groups)
+    held = np.array([tuple(row) in seen["held"] for row in layers["early"]])
+    assert 0.1 < held.mean() < 0.25
+    for group in np.unique(groups):
+        assert len(set(held[groups == group])) == 1
+
+
+@pytest.mark.parametrize(
+    ("groups", "match"), [(np.zeros(3), "one group for each"), (None, "All samples are in one")]
+)
+def test_groups_that_make_no_sense(world, groups, match):
+    layers, y, _ = world("uniform", 0.2)["train"]
+    groups = np.zeros(len(y)) if groups is None else groups
+    with pytest.raises(ValueError, match=match):
+        LayerEnsemble().fit(layers, y, groups=groups)
 
 
 def test_setting_weights_or_options_of_mcd_is_not_auto(world):

@@ -234,6 +234,62 @@ def single_sample_note(codes: Array, classes: Array) -> list[str]:
     ]
 
 
+MOSTLY_WRONG = 0.65
+"""Share of wrong labels above which the right ones can hardly be told from them."""
+FEW_RIGHT = 4.0
+"""A class of which fewer samples are trusted has next to none to be estimated from."""
+
+
+def noise_notes(rate: float, trust: Array, codes: Array, classes: Array) -> list[str]:
+    """What to say about labels, or the labels of some classes, that are mostly wrong.
+
+    ``rate`` is the measured share of wrong labels, ``trust`` how far each label is trusted.
+    """
+    if rate > MOSTLY_WRONG:
+        return [
+            f"About {rate:.0%} of the labels seem to be wrong. With so many, classes can be taken "
+            "for one another. Mark some labels that are known to be right with trusted=."
+        ]
+    size = np.bincount(codes, minlength=len(classes))
+    right = np.bincount(codes, weights=trust, minlength=len(classes))
+    notes = []
+    lost = classes[(right < FEW_RIGHT) & (size >= 2 * FEW_RIGHT)].tolist()
+    if lost:
+        notes.append(
+            f"Next to no label {_some(lost)} is trusted, so the few best samples stand for the "
+            "class. Look at them, or mark some that are known to be right with trusted=."
+        )
+    doubtful = classes[(right < 0.5 * size) & (size > 1)].tolist()
+    doubtful = [name for name in doubtful if name not in lost]
+    if doubtful and rate < 0.5:
+        notes.append(
+            f"Most samples labelled {_some(doubtful)} seem to belong to other classes. What is "
+            "said about these classes is uncertain; look at their labels first."
+        )
+    return notes
+
+
+def _some(names: list[Any]) -> str:
+    """The first few names."""
+    shown = ", ".join(repr(name) for name in names[:5])
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
+
+
+def check_groups(groups: Any, n: int) -> Array | None:
+    """One group for each sample, as codes; None where there are none."""
+    if groups is None:
+        return None
+    groups = np.asarray(groups)
+    if groups.shape != (n,):
+        raise ValueError(
+            f"groups has shape {groups.shape}, but there are {n} samples: give one group for each."
+        )
+    codes: Array = np.unique(groups, return_inverse=True)[1]
+    if codes.max() == 0:
+        raise ValueError("All samples are in one group, so none can be held out. Leave groups out.")
+    return codes
+
+
 def check_weights(sample_weight: Any, X: Array, codes: Array, classes: Array) -> Array | None:
     """Sample weights, or None for equal ones."""
     if sample_weight is None:

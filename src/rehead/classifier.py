@@ -197,7 +197,10 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         )
         rng = check.generator_from(self.random_state)
         fit = estimate(name, data, resolved, rng)
-        for note in [*check.single_sample_note(codes, self.classes_), *fit.notes]:
+        doubts = []
+        if fit.noise is not None and weights is None:
+            doubts = check.noise_notes(fit.noise.rate, fit.support, codes, self.classes_)
+        for note in [*check.single_sample_note(codes, self.classes_), *fit.notes, *doubts]:
             warnings.warn(note, check.ReheadWarning, stacklevel=2)
         self.support_ = fit.support > (0.0 if fit.noise is None else 0.5)
         self.noise_ = fit.noise

@@ -35,6 +35,8 @@ from rehead.gaussian.tied import TiedGaussians, from_moments
 
 GAP = 0.05
 """Layers whose gap is at most so much above the smallest one are judges."""
+MEMORISED = 0.5
+"""Gap in nats from which on a layer knows its labels by heart."""
 ENOUGH = 1000
 """Held-out samples that it takes to measure the noise on them."""
 CANDIDATES = tuple(Regularisation(a, d) for d in (False, True) for a in (0.02, 0.1, 0.3, 0.6))
@@ -211,12 +213,13 @@ def fit_consensus(
     held_out: HeldOut | None,
     trusted: Any,
     rng: np.random.Generator,
+    groups: Array | None = None,
 ) -> Consensus:
     """Judge the labels, estimate every layer from the trusted ones, weigh the members."""
     gaps: dict[str, float] = {}
     if held_out is None:
         layers, given, codes, held_out, trusted = _own_split(
-            layers, given, codes, classes, trusted, rng
+            layers, given, codes, classes, trusted, rng, groups
         )
         judges = list(layers)[:1]
     else:
@@ -225,6 +228,8 @@ def fit_consensus(
             for name, X in layers.items()
         }
         judges = choose_judges(gaps)
+        _warn_of_judges(gaps, judges)
+    judges = _different(judges, layers)
     X = np.concatenate([layers[name] for name in judges], axis=1)
     judge = RobustGaussianClassifier("anchored", random_state=int(rng.integers(2**31)))
     judge.fit(X, classes[codes], trusted=trusted)
@@ -324,6 +329,36 @@ def _judged_again(
     return again, np.maximum(trust, LEAST_TRUST)
 
 
+def _warn_of_judges(gaps: dict[str, float], judges: list[str]) -> None:
+    """Say so where even the best judge knows the training labels by heart."""
+    smallest = min(gaps.values())
+    if smallest > MEMORISED:
+        warnings.warn(
+            f"All layers have memorised their labels (the smallest memorisation gap is "
+            f"{smallest:.2f} nats, of {judges[0]}), so none can judge them well. Add a layer that "
+            "did not see the labels: the raw input, an earlier layer, or features of an encoder "
+            "that was trained elsewhere.",
+            ReheadWarning,
+            stacklevel=5,
+        )
+
+
+def _different(judges: list[str], layers: dict[str, Array]) -> list[str]:
+    """Judges without those that repeat another one: two copies are not two opinions."""
+    kept: list[str] = []
+    for name in judges:
+        same = [k for k in kept if np.array_equal(layers[k], layers[name])]
+        if same:
+            warnings.warn(
+                f"Layer {name} is identical to layer {same[0]}, and is not asked a second time.",
+                ReheadWarning,
+                stacklevel=5,
+            )
+        else:
+            kept.append(name)
+    return kept
+
+
 def _own_split(
     layers: dict[str, Array],
     given: dict[str, Array],
@@ -331,6 +366,7 @@ def _own_split(
     classes: Array,
     trusted: Any,
     rng: np.random.Generator,
+    groups: Array | None,
 ) -> tuple[dict[str, Array], dict[str, Array], Array, HeldOut, Any]:
     """Hold samples out, where the user has none: right for features that saw no labels."""
     if len(layers) + len(given) > 1:
@@ -343,9 +379,16 @@ def _own_split(
             stacklevel=5,
         )
     held = np.zeros(len(codes), bool)
-    for c in range(len(classes)):
-        rows = rng.permutation(np.flatnonzero(codes == c))
-        held[rows[: len(rows) // 5]] = True
+    if groups is not None:
+        # Whole groups, at random, until a fifth of the samples is reached.
+        order = rng.permutation(groups.max() + 1)
+        reached = np.cumsum(np.bincount(groups)[order])
+        held = np.isin(groups, order[reached <= max(len(codes) / 5, reached[0])])
+        held &= ~_only_in(held, codes, len(classes))
+    else:
+        for c in range(len(classes)):
+            rows = rng.permutation(np.flatnonzero(codes == c))
+            held[rows[: len(rows) // 5]] = True
     if not held.any():
         held[:] = True  # a handful of samples: they must do for both
         rest = held
@@ -359,6 +402,13 @@ def _own_split(
         HeldOut(of_held, codes[held]),
         None if trusted is None else np.asarray(trusted)[rest],
     )
+
+
+def _only_in(held: Array, codes: Array, n_classes: int) -> Array:
+    """Rows of classes that would have no sample outside of the held-out part."""
+    outside = np.bincount(codes[~held], minlength=n_classes)
+    lost: Array = outside[codes] == 0
+    return lost
 
 
 def log_of(posterior: Array) -> Array:

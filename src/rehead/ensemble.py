@@ -139,6 +139,7 @@ priors, random_state
         *,
         ids: Any = None,
         trusted: Any = None,
+        groups: Any = None,
     ) -> Self:
         """Fit the classifier of each layer, then the weights.
 
@@ -153,6 +154,9 @@ priors, random_state
             Ids of the training samples: a warning tells if validation samples are among them.
         trusted : boolean array-like of shape (n_samples,), optional
             Samples whose label is known to be right.
+        groups : array-like of shape (n_samples,), optional
+            Samples that belong together (frames of a film, copies of a text). Where samples have to
+            be held out because no ``validation`` is given, a group stays together.
         """
         if self.weights is not None:
             check.check_choice(self.weights, ("nll", "corrected", "equal"), "weights")
@@ -164,7 +168,7 @@ priors, random_state
         self._calibrations: dict[str, Calibration] = {}
         self.judgement_: Judgement | None = None
         if self._is_auto():
-            return self._fit_auto(layers, y, validation, ids, trusted)
+            return self._fit_auto(layers, y, validation, ids, trusted, groups)
         members = self._members(layers)
         estimated = [name for name in members if name not in self._given()]
         if not estimated:
@@ -209,7 +213,9 @@ priors, random_state
         name = check.default_estimator(given) if self.estimator is None else self.estimator
         return self.preset is None and name == "auto" and not own
 
-    def _fit_auto(self, layers: Layers, y: Any, validation: Any, ids: Any, trusted: Any) -> Self:
+    def _fit_auto(
+        self, layers: Layers, y: Any, validation: Any, ids: Any, trusted: Any, groups: Any
+    ) -> Self:
         """Consensus of the layers; see ``consensus.py``."""
         checked = {
             n: check.check_features(RobustGaussianClassifier(), X, reset=True)
@@ -232,7 +238,10 @@ priors, random_state
             size = len(next(iter(held.values())))
             known = check.known_codes(check.check_labels(labels, size), self.classes_)
             held_out = HeldOut(held, known)
-        found = fit_consensus(checked, given, codes, self.classes_, held_out, trusted, rng)
+        together = check.check_groups(groups, n)
+        found = fit_consensus(
+            checked, given, codes, self.classes_, held_out, trusted, rng, together
+        )
         self.layers_, self.weights_ = found.names, found.weights
         self.estimators_: dict[str, RobustGaussianClassifier] = found.members
         self._calibrations = found.calibrations

@@ -11,6 +11,7 @@ from rehead.gaussian.agreement import agreement
 from rehead.gaussian.anchored import anchored
 from rehead.gaussian.classwise import identity, lts, mcd_tied, sample
 from rehead.gaussian.mcd import support_size
+from rehead.gaussian.mixture import mixture
 from rehead.gaussian.options import Fit, Options
 from rehead.gaussian.posterior import trim_by_posterior
 from rehead.gaussian.rows import ByClass, group_by_class
@@ -42,6 +43,9 @@ ESTIMATORS: dict[str, Estimator] = {
     "identity": Estimator(identity, _ALWAYS),
     "lts": Estimator(lts, _TRIMS),
     "mcd": Estimator(mcd_tied, _TRIMS | {"n_starts", "start", "leave_one_out"}),
+    "mixture": Estimator(
+        mixture, frozenset({"shrinkage", "max_steps"}), Options(max_steps=20, shrinkage="auto")
+    ),
     "posterior": Estimator(trim_by_posterior, _TRIMS, Options(support_fraction=0.5, max_steps=3)),
     "sample": Estimator(sample, _ALWAYS),
     "trimmed-kmeans": Estimator(trimmed_kmeans, _TRIMS),

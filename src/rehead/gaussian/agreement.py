@@ -21,8 +21,12 @@ FEWEST = 3
 """A class keeps at least so many samples: those whose label is most probable."""
 
 
+SETTLED = 0.005
+"""Rounds end when no more than this share of the samples comes or goes."""
+
+
 def agreement(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
-    """Keep samples whose leave-one-out prediction is their label; repeat until nothing changes."""
+    """Keep samples whose leave-one-out prediction is their label; repeat until it settles."""
     codes = class_codes(data)
     subsets = [data.whole(c) for c in range(data.n_classes)]
     step = 0
@@ -30,9 +34,9 @@ def agreement(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
         gaussians = tie(data, subsets, options, [])
         judged = label_scores(gaussians, data.X, codes, kept(data, subsets), _agrees)
         previous, subsets = subsets, [_agreeing(data, c, judged) for c in range(data.n_classes)]
-        if all(
-            np.array_equal(a.positions, b.positions) for a, b in zip(previous, subsets, strict=True)
-        ):
+        pairs = zip(previous, subsets, strict=True)
+        changed = sum(len(np.setxor1d(a.positions, b.positions)) for a, b in pairs)
+        if changed <= SETTLED * len(data.X):
             break
     notes: list[str] = []
     gaussians = tie(data, subsets, options, notes)

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rehead._typing import Array
-from rehead.gaussian.kernels import BLOCK, Subset, squared_norms
+from rehead.gaussian.kernels import BLOCK, MIN_SLACK, Subset, squared_norms
 from rehead.gaussian.labelnoise import NoiseModel, calibrate, fit_noise
 from rehead.gaussian.options import Fit, Options
 from rehead.gaussian.posterior import Kept, label_scores
@@ -46,6 +46,8 @@ SAMPLED = 5_000
 """So many samples are enough to fit the noise model."""
 LEAST = 3.0
 """A class never weighs less than so many samples."""
+COLUMNS = 64
+"""Features that are looked at together, so that the medians take little memory."""
 POWERS = (1.0, 2.0)
 """Powers of the odds of a right label that samples are weighted by, one after the other."""
 MANY = 50
@@ -55,12 +57,16 @@ FAR = 100.0
 
 
 class Labelled(NamedTuple):
-    """The rows, their classes, and how often each counts (0: not at all)."""
+    """The rows, their classes, and how often each counts (0: not at all).
+
+    The noise model is fitted to ``some`` of the rows; moments are formed in ``dtype``.
+    """
 
     data: ByClass
     codes: Array
     counts: Array
     some: Array
+    dtype: Any = None
 
     @property
     def n_classes(self) -> int:
@@ -78,7 +84,7 @@ class Round(NamedTuple):
 
 def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     """Weight samples by the trust in their labels; rounds while the labels get more likely."""
-    rows = _labelled(data, rng)
+    rows = labelled(data, rng)
     first = np.ones(len(rows.codes))
     candidates = CANDIDATES
     if options.shrinkage != "auto":
@@ -92,8 +98,8 @@ def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
             other = _rounds(rows, _estimated(rows, first, (c,)), options.max_steps)
             if other[0].noise.nll < best.noise.nll - CLEARLY:
                 best, trust, step = other
-    gaussians = from_moments(_pooled(rows, trust), **best.regularisation._asdict())
-    scores = _scores(rows, trust, gaussians)
+    gaussians = from_moments(pooled_by_trust(rows, trust), **best.regularisation._asdict())
+    scores = leave_one_out(rows, trust, gaussians)
     some = rows.some
     honest = calibrate(scores, rows.codes[some], best.noise.transition, rows.counts[some])
     gaussians = replace(gaussians, temperature=honest.temperature, offsets=honest.offsets)
@@ -121,7 +127,7 @@ def _rounds(rows: Labelled, best: Round, max_steps: int) -> tuple[Round, Array, 
     return best, trust, steps
 
 
-def _labelled(data: ByClass, rng: np.random.Generator) -> Labelled:
+def labelled(data: ByClass, rng: np.random.Generator) -> Labelled:
     """Rows that count: those of positive weight that are not far from everything."""
     present = np.zeros(len(data.X), bool)
     present[np.concatenate(data.rows)] = True
@@ -136,7 +142,11 @@ def _labelled(data: ByClass, rng: np.random.Generator) -> Labelled:
     some = np.flatnonzero(present)
     if len(some) > SAMPLED:
         some = np.sort(rng.choice(some, SAMPLED, replace=False))
-    return Labelled(data, class_codes(data), counts, some)
+    found = Labelled(data, class_codes(data), counts, some)
+    weakest = from_moments(pooled_by_trust(found, np.ones(len(counts))), shrinkage=AMOUNTS[0])
+    # Single precision does where what is shrunk least has an inverse in it.
+    weak = weakest.factor.slack < MIN_SLACK["f"] or weakest.shrunk > 0
+    return found._replace(dtype=np.float64) if weak else found
 
 
 def far_outliers(X: Array, counts: Array | None = None) -> Array:
@@ -147,15 +157,21 @@ def far_outliers(X: Array, counts: Array | None = None) -> Array:
     """
     some = np.linspace(0, len(X) - 1, min(len(X), SAMPLED)).astype(np.int64)
     w = None if counts is None else counts[some]
-    values = X[some].astype(np.float64)
-    middle = _medians(values, w)
-    scale = _medians(np.abs(values - middle), w)
-    usable = scale > 0
-    if not usable.any():
+    middle, scale = np.empty(X.shape[1]), np.empty(X.shape[1])
+    for a in range(0, X.shape[1], COLUMNS):
+        part = slice(a, a + COLUMNS)
+        values = X[some, part].astype(np.float64)
+        middle[part] = _medians(values, w)
+        values -= middle[part]
+        scale[part] = _medians(np.abs(values, out=values), w)
+    if not (scale > 0).any():
         return np.zeros(len(X), bool)
+    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0).astype(X.dtype)
+    middle = middle.astype(X.dtype)
     squares = np.empty(len(X))
     for a in range(0, len(X), BLOCK):
-        z = (X[a : a + BLOCK][:, usable] - middle[usable]) / scale[usable]
+        z = X[a : a + BLOCK] - middle
+        z *= inverse
         squares[a : a + BLOCK] = squared_norms(z)
     usual = float(_medians(squares[:, None], counts)[0])
     far: Array = squares > FAR * max(usual, np.finfo(float).tiny)
@@ -184,23 +200,26 @@ def class_codes(data: ByClass) -> Array:
     return codes
 
 
-def _pooled(rows: Labelled, trust: Array) -> PooledMoments:
+def pooled_by_trust(rows: Labelled, trust: Array) -> PooledMoments:
+    """Moments of the classes, samples weighted by trust."""
     w = trust * rows.counts
     subsets = [Subset(np.arange(len(r)), w[r]) for r in rows.data.rows]
-    return pooled_moments(rows.data, subsets, np.float64)
+    return pooled_moments(rows.data, subsets, rows.dtype)
 
 
 def _estimated(rows: Labelled, trust: Array, candidates: tuple[Regularisation, ...]) -> Round:
     """Gaussians of weighted samples, regularised so that the labels are most likely."""
-    pooled = _pooled(rows, trust)
+    pooled = pooled_by_trust(rows, trust)
     some = rows.some
-    rounds = []
-    for candidate in candidates:
+
+    def estimated(candidate: Regularisation) -> Round:
         gaussians = from_moments(pooled, **candidate._asdict())
-        scores = _scores(rows, trust, gaussians)
+        scores = leave_one_out(rows, trust, gaussians)
         noise = fit_noise(scores, rows.codes[some], counts=rows.counts[some])
-        rounds.append(Round(trust, gaussians, noise, candidate))
-    return min(rounds, key=lambda r: r.noise.nll)
+        return Round(trust, gaussians, noise, candidate)
+
+    # One after the other: the covariances of all at once would be large.
+    return min(map(estimated, candidates), key=lambda r: r.noise.nll)
 
 
 def _inside(rows: Labelled, trust: Array) -> Kept:
@@ -210,7 +229,7 @@ def _inside(rows: Labelled, trust: Array) -> Kept:
     return Kept(one, rows.codes, classes)
 
 
-def _scores(rows: Labelled, trust: Array, gaussians: TiedGaussians) -> Array:
+def leave_one_out(rows: Labelled, trust: Array, gaussians: TiedGaussians) -> Array:
     """Leave-one-out scores of some rows."""
     inside, some = _inside(rows, trust), rows.some
     of_some = Kept(inside.rows[some], inside.members[some], inside.classes)

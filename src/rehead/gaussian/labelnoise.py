@@ -162,7 +162,7 @@ def anchor_transition(
         anchors[c] = n
     disowned = _disowned(seen)
     seen[disowned], anchors[disowned] = 0.0, 0.0
-    return _dominant(_smoothed(seen)), anchors
+    return dominant(_smoothed(seen)), anchors
 
 
 def _disowned(seen: Array) -> Array:
@@ -217,7 +217,7 @@ def _borrowed(seen: Array, usual: Array) -> Array:
     return shares
 
 
-def _dominant(T: Array) -> Array:
+def dominant(T: Array) -> Array:
     """No wrong label is more frequent than the right one: that is what "right" has to mean."""
     capped = np.minimum(T, np.diag(T)[:, None])
     dominant: Array = capped / capped.sum(axis=1, keepdims=True)

@@ -1,0 +1,168 @@
+"""The label-noise mixture: class Gaussians and the transition matrix fitted together, by EM.
+
+A sample of true class c has features N(mu_c, Sigma) and a label drawn from row c of T:
+
+    p(x, y) = sum_c beta_c T[c, y] N(x; mu_c, Sigma).
+
+No label is dropped: a wrong one is counted to the class it belongs to. In turns,
+
+    r_ic ~ (beta_c T[c, y_i] N(x_i; mu_c, Sigma))^(1/tau)        what each sample is,
+    beta_c, mu_c, T[c, k] = means of r, x and the labels weighted by r,
+
+and, since the scatter of all samples never changes, n Sigma = total scatter - sum_c n_c (mu_c - m)
+(mu_c - m)': after the first round no pass over the samples costs d^2. Each turn raises
+
+    F = sum_i tau log sum_c (beta_c T[c, y_i] N(x_i; mu_c, Sigma))^(1/tau),
+
+which is the likelihood for tau = 1 (Neal and Hinton, 1998; for tau > 1 Ueda and Nakano, 1998).
+Free, it runs away where classes overlap: over-confident Gaussians move the classes to where the
+density is, and T pays for it. So tau is what makes the first estimates honest (``labelnoise.py``),
+and T is held back by as many samples of each class as there are, that speak for what the anchors
+say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import logsumexp
+
+from rehead._typing import Array
+from rehead.gaussian.anchored import Labelled, labelled, leave_one_out, pooled_by_trust
+from rehead.gaussian.kernels import BLOCK
+from rehead.gaussian.labelnoise import NoiseModel, calibrate, dominant, fit_noise
+from rehead.gaussian.options import Fit, Options
+from rehead.gaussian.rows import ByClass, PooledMoments
+from rehead.gaussian.shrinkage import Shrinkage
+from rehead.gaussian.tied import TiedGaussians, from_moments
+
+GAIN = 1e-4
+"""Rounds go on while F grows by so much for each sample."""
+
+
+class Total(NamedTuple):
+    """All samples as one: how many, their mean, and their scatter about it."""
+
+    weight: float
+    mean: Array
+    scatter: Array
+
+    @classmethod
+    def of(cls, m: PooledMoments) -> Total:
+        """Add what is between the classes to what is within them."""
+        n = float(m.weights.sum())
+        mean = m.weights @ m.means / n
+        apart = (m.means - mean) * np.sqrt(m.weights)[:, None]
+        return cls(n, mean, m.scatter + apart.T @ apart)
+
+    def within(self, weights: Array, means: Array) -> PooledMoments:
+        """Take what is between classes away again."""
+        apart = (means - self.mean) * np.sqrt(weights)[:, None]
+        return PooledMoments(weights, means, np.asfortranarray(self.scatter - apart.T @ apart))
+
+
+class Mixture(NamedTuple):
+    """The parameters of the model."""
+
+    gaussians: TiedGaussians
+    priors: Array
+    transition: Array
+
+
+class Expected(NamedTuple):
+    """Sums over samples weighted by what they are: of 1, of x, of the labels; and F."""
+
+    weights: Array
+    totals: Array
+    labels: Array
+    objective: float
+
+
+def mixture(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
+    """Fit the mixture, from sample estimates and the noise at their anchors."""
+    rows = labelled(data, rng)
+    everything = np.ones(len(rows.codes))
+    pooled = pooled_by_trust(rows, everything)
+    total = Total.of(pooled)
+    gaussians = from_moments(pooled, shrinkage=options.shrinkage)
+    scores = leave_one_out(rows, everything, gaussians)
+    first = fit_noise(scores, rows.codes[rows.some], counts=rows.counts[rows.some])
+    tau, anchored = max(first.temperature, 1.0), first.transition
+    now = Mixture(gaussians, first.priors, anchored)
+    expected = expectation(rows, total, now, tau)
+    step = 1
+    for step in range(1, options.max_steps + 1):
+        following = maximisation(total, expected, options.shrinkage, anchored)
+        found = expectation(rows, total, following, tau)
+        if not found.objective > expected.objective + GAIN * total.weight:
+            break
+        now, expected = following, found
+    noise = NoiseModel(tau, now.priors, now.transition, first.anchors, first.nll)
+    return _fit(rows, now, noise, step)
+
+
+def expectation(rows: Labelled, total: Total, now: Mixture, tau: float) -> Expected:
+    """What the samples are, added up block by block."""
+    X, C, g = rows.data.X, rows.n_classes, now.gaussians
+    weights, totals, labels = np.zeros(C), np.zeros((C, X.shape[1])), np.zeros((C, C))
+    objective = 0.0
+    for a in range(0, len(X), BLOCK):
+        part = slice(a, a + BLOCK)
+        block, counts = X[part] - total.mean.astype(X.dtype), rows.counts[part, None]
+        joint = log_joint(rows, now, part) / tau
+        norm = logsumexp(joint, axis=1, keepdims=True)
+        objective += tau * float((counts * norm).sum())
+        r = np.exp(joint - norm) * counts
+        weights += r.sum(axis=0)
+        totals += r.T.astype(block.dtype) @ block
+        np.add.at(labels.T, rows.codes[part], r)
+    # The quadratic term that all classes share, of all samples at once.
+    offset = total.mean - g.centre
+    scatter = np.tril(total.scatter) + np.tril(total.scatter, -1).T
+    scatter += total.weight * np.outer(offset, offset)
+    whitened = solve_triangular(g.factor.lower, scatter, lower=True)
+    quadratic = np.trace(solve_triangular(g.factor.lower, whitened.T, lower=True))
+    constant = total.weight * (g.factor.log_det + len(scatter) * np.log(2 * np.pi))
+    return Expected(weights, totals, labels, objective - 0.5 * float(quadratic + constant))
+
+
+def log_joint(rows: Labelled, now: Mixture, part: slice) -> Array:
+    """``log beta_c T[c, y] N(x; mu_c, Sigma)`` up to a term that all classes share."""
+    codes = rows.codes[part]
+    uniform = np.log(len(now.priors))  # the prior that the Gaussians' own scores contain
+    scores = now.gaussians.scores(rows.data.X[part]).astype(np.float64) + uniform
+    joint: Array = scores + np.log(now.priors) + np.log(now.transition)[:, codes].T
+    if rows.data.trusted is not None:
+        known = rows.data.trusted[part]
+        joint[known] = np.where(np.eye(len(now.priors), dtype=bool)[codes], joint, -1e30)[known]
+    return joint
+
+
+def maximisation(total: Total, e: Expected, shrinkage: Shrinkage, anchored: Array) -> Mixture:
+    """The parameters under which the samples, being what they are, are most likely."""
+    weights = np.maximum(e.weights, np.finfo(float).tiny)
+    means = total.mean + e.totals / weights[:, None]
+    gaussians = from_moments(total.within(weights, means), shrinkage=shrinkage)
+    # As if each class had been seen once more at its anchors.
+    T = (e.labels / weights[:, None] + anchored) / 2.0
+    return Mixture(gaussians, weights / weights.sum(), dominant(T))
+
+
+def _fit(rows: Labelled, now: Mixture, noise: NoiseModel, step: int) -> Fit:
+    """The classifier, calibrated, and how much each sample counted to which class."""
+    best, share = np.zeros(len(rows.codes), np.int64), np.zeros(len(rows.codes))
+    for a in range(0, len(best), BLOCK):
+        part = slice(a, a + BLOCK)
+        joint = log_joint(rows, now, part) / noise.temperature
+        best[part] = joint.argmax(axis=1)
+        share[part] = np.exp(joint.max(axis=1) - logsumexp(joint, axis=1))
+    scores = now.gaussians.scores(rows.data.X[rows.some])
+    some = rows.some
+    honest = calibrate(scores, rows.codes[some], now.transition, rows.counts[some])
+    gaussians = replace(now.gaussians, temperature=honest.temperature, offsets=honest.offsets)
+    weights = share * rows.counts
+    members = np.where(weights > 0, best, -1)
+    return Fit(gaussians, weights, members, np.full(rows.n_classes, step), [], noise)

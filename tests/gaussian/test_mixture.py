@@ -1,0 +1,114 @@
+"""The label-noise mixture: EM's promises, recovered parameters, and what holds it back."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from rehead import RobustGaussianClassifier, noise
+from rehead.gaussian import group_by_class
+from rehead.gaussian.anchored import labelled
+from rehead.gaussian.labelnoise import fit_noise
+from rehead.gaussian.mixture import Mixture, Total, expectation, maximisation
+from rehead.gaussian.rows import pooled_moments
+from rehead.gaussian.tied import from_moments
+
+
+def planted(n=1500, d=3, distance=2.0, rate=0.3, kind="flip", seed=0):
+    """Three Gaussian classes whose labels are noisy."""
+    rng = np.random.default_rng(seed)
+    true = rng.integers(3, size=n)
+    means = distance * np.eye(3, d)
+    X = rng.normal(size=(n, d)) @ np.diag([1.0, 0.7, 1.3][:d]) + means[true]
+    return X, getattr(noise, kind)(true, rate, random_state=seed).labels, true
+
+
+def start(X, y):
+    data = group_by_class(X, y, 3)
+    rows = labelled(data, np.random.default_rng(0))
+    pooled = pooled_moments(data, [data.whole(c) for c in range(3)], np.float64)
+    now = Mixture(from_moments(pooled), np.full(3, 1 / 3), np.full((3, 3), 0.2) + 0.4 * np.eye(3))
+    return rows, Total.of(pooled), now
+
+
+def likelihood(X, y, now):
+    """Brute force, sample by sample."""
+    densities = np.stack(
+        [multivariate_normal(m, now.gaussians.covariance).pdf(X) for m in now.gaussians.means],
+        axis=1,
+    )
+    return float(np.log((densities * now.priors * now.transition[:, y].T).sum(axis=1)).sum())
+
+
+@pytest.mark.parametrize("tau", [1.0, 1.3])
+@pytest.mark.parametrize("distance", [2.0, 4.0])
+def test_the_objective_never_falls(tau, distance):
+    X, y, _ = planted(distance=distance)
+    rows, total, now = start(X, y)
+    expected = expectation(rows, total, now, tau)
+    first = expected.objective
+    for _ in range(30):
+        # T is free: it is pulled towards what it is anyway.
+        free = expected.labels / expected.weights[:, None]
+        now = maximisation(total, expected, 0.0, free)
+        following = expectation(rows, total, now, tau)
+        assert following.objective >= expected.objective - 1e-7 * abs(expected.objective)
+        expected = following
+    assert expected.objective > first + 1.0
+
+
+def test_without_temperature_the_objective_is_the_likelihood():
+    X, y, _ = planted()
+    rows, total, now = start(X, y)
+    objective = expectation(rows, total, now, 1.0).objective
+    assert objective == pytest.approx(likelihood(X, y, now), rel=1e-9)
+
+
+def test_the_scatter_within_classes_follows_from_the_total():
+    X, y, _ = planted(n=200)
+    _, total, _ = start(X, y)
+    r = np.random.default_rng(1).dirichlet(np.ones(3), size=len(X))
+    weights = r.sum(axis=0)
+    means = r.T @ X / weights[:, None]
+    brute = sum((r[:, c, None] * (X - means[c])).T @ (X - means[c]) for c in range(3))
+    found = total.within(weights, means).scatter
+    np.testing.assert_allclose(np.tril(found), np.tril(brute), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["flip", "uniform"])
+def test_a_planted_transition_matrix_is_found(kind):
+    X, y, true = planted(n=4000, distance=5.0, rate=0.3, kind=kind)
+    T = np.zeros((3, 3))
+    np.add.at(T, (true, y), 1.0)
+    T /= T.sum(axis=1, keepdims=True)
+    model = RobustGaussianClassifier("mixture").fit(X, y)
+    np.testing.assert_allclose(model.noise_.transition, T, atol=0.03)
+    assert model.score(X, true) > 0.98
+
+
+def test_labels_of_clean_overlapping_classes_are_not_explained_away():
+    X, y, _ = planted(n=3000, distance=1.5, rate=0.0)
+    model = RobustGaussianClassifier("mixture").fit(X, y)
+    plain = RobustGaussianClassifier("sample").fit(X, y)
+    assert model.score(X, y) > plain.score(X, y) - 0.02
+
+
+def test_a_known_label_stays_what_it_is():
+    X, y, true = planted(n=600, distance=2.0, rate=0.4)
+    trusted = np.arange(600) < 300
+    y = np.where(trusted, true, y)
+    fit = RobustGaussianClassifier("mixture").fit(X, y, trusted=trusted)
+    rows, total, now = start(X, y)
+    assert fit.score(X, true) > 0.75
+    known = labelled(group_by_class(X, y, 3, trusted=trusted), np.random.default_rng(0))
+    counted = expectation(known, total, now, 1.0).labels
+    assert counted.sum() == pytest.approx(600)
+    free = expectation(rows, total, now, 1.0).labels
+    assert np.trace(counted) > np.trace(free)
+
+
+def test_its_temperature_is_the_one_that_makes_the_first_estimates_honest():
+    X, y, _ = planted(n=800, d=3)
+    model = RobustGaussianClassifier("mixture").fit(X, y)
+    assert model.noise_.temperature >= 1.0
+    scores = np.log(np.maximum(model.predict_proba(X), 1e-12))
+    assert fit_noise(scores, y).rate == pytest.approx(0.3, abs=0.12)
