@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import beta
+from sklearn.linear_model import LogisticRegression
 
 from rehead import (
     LayerEnsemble,
@@ -11,7 +12,14 @@ from rehead import (
     abstention_threshold,
     predict_or_abstain,
 )
-from rehead.abstention import corrected_losses, p_value, upper_bound
+from rehead.abstention import (
+    Losses,
+    Promise,
+    _laxest,
+    corrected_losses,
+    p_value,
+    upper_bound,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:No threshold can promise")
 
@@ -115,6 +123,18 @@ def test_where_nothing_can_be_promised_it_abstains_and_says_so():
     assert predict_or_abstain(world.clf, X, found).tolist() == [None] * 30
 
 
+@pytest.mark.parametrize("surest", [0.985, 0.94])
+def test_modest_posteriors_do_not_end_it_at_a_threshold_that_cannot_pass(surest):
+    # Right far more often than they say. Of the surest few, not even 40 right ones are enough.
+    rng = np.random.default_rng(0)
+    confidences = surest - 0.3 * rng.beta(1, 4, size=300)
+    wrong = np.zeros(300)
+    wrong[np.argsort(confidences)[:6]] = 1.0
+    found = _laxest(confidences, Losses(wrong, 0.0, 1.0, True, 0.0), Promise(0.05, 0.1, 0.0))
+    assert found is not None
+    assert found.n == 300
+
+
 def test_losses_are_without_bias():
     rng = np.random.default_rng(0)
     T = rng.dirichlet(np.ones(4), size=4) * 0.4 + 0.6 * np.eye(4)
@@ -193,15 +213,24 @@ def test_what_is_said_where_it_abstains(classes, abstain, dtype):
 
 def test_bad_input_is_refused(fitted):
     clf, X, y = fitted
-    for bad in ({"error": 0}, {"confidence": 1.0}, {"transition": np.eye(2)}):
+    for bad in ({"error": 0}, {"error": "5%"}, {"confidence": 1.0}, {"transition": np.eye(2)}):
         with pytest.raises(ValueError, match="must be"):
             abstention_threshold(clf, X, y, **bad)
+    with pytest.raises(ValueError, match="one array of features"):
+        abstention_threshold(clf, {"a": X}, y)
+    other = LogisticRegression().fit(X, y)
+    with pytest.raises(TypeError, match="got LogisticRegression"):
+        abstention_threshold(other, X, y)
+    with pytest.raises(TypeError, match="got LogisticRegression"):
+        predict_or_abstain(other, X, 0.5)
     with pytest.raises(ValueError, match="no inverse"):
         abstention_threshold(clf, X, y, transition=np.full((3, 3), 1 / 3))
     with pytest.raises(ValueError, match="is a class"):
         predict_or_abstain(clf, X, 0.5, abstain=1)
-    with pytest.raises(ValueError, match="NaN"):
-        predict_or_abstain(clf, X, np.nan)
+    for bad in (np.nan, 95, None, "0.9"):
+        with pytest.raises(ValueError, match="threshold must be a probability"):
+            predict_or_abstain(clf, X, bad)
+    assert (predict_or_abstain(clf, X, np.inf, abstain=-1) == -1).all()
 
 
 def test_a_network_with_a_new_head_has_all_of_it():

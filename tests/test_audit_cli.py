@@ -4,6 +4,7 @@ import csv
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -87,6 +88,37 @@ def test_tables_and_named_columns(files):
     assert rows_of("out.csv")[0]["id"] == ids[report.order[0]]
 
 
+def test_labels_and_ids_beside_the_features_are_not_features(files):
+    X, y, *_ = files
+    codes = np.searchsorted(["ant", "bee", "cat"], y)
+    table = pd.DataFrame(X.astype(float)).rename(columns=str).assign(label=codes, number=range(450))
+    table.to_csv("all.csv", index=False)
+    fit = ["fit", "all.csv", "--labels", "./all.csv:label", "-o", "head2"]
+    assert runner.invoke(app, fit).exit_code == 0
+    assert LayerEnsemble.load("head2").estimators_["features"].n_features_in_ == 5
+    table.drop(columns="number").to_csv("all.csv", index=False)
+    assert runner.invoke(app, fit).exit_code == 0
+    assert LayerEnsemble.load("head2").estimators_["features"].n_features_in_ == 4
+    run("head2", "all.csv", "--labels", "all.csv:label")
+    table.to_csv("all.csv", index=False)
+    run("head2", "all.csv", "--labels", "all.csv:label", "--ids", "all.csv:number")
+    table.assign(label=y).to_csv("all.csv", index=False)
+    assert runner.invoke(app, fit).exit_code == 0
+    table[["label"]].to_csv("all.csv", index=False)
+    result = runner.invoke(app, fit)
+    assert result.exit_code == 1
+    assert "no features beside label" in result.output
+
+
+def test_a_saved_classifier_predicts(files):
+    X, y, *_ = files
+    model = RobustGaussianClassifier(random_state=0).fit(X, y)
+    model.save("classifier")
+    result = runner.invoke(app, ["predict", "classifier", "x.npy", "-o", "out.csv"])
+    assert result.exit_code == 0, result.output
+    assert [r["label"] for r in rows_of("out.csv")] == model.predict(X).tolist()
+
+
 def test_without_output_only_the_summary_is_shown(files):
     *_, ids, report = files
     said = run("head", "store", "--show", "3")
@@ -120,6 +152,12 @@ def test_mistakes_name_the_fix(files):
     assert "no model file at none" in run("none", "store", code=1)
     assert "There is no file or folder none.npy" in run("head", "none.npy", code=1)
     assert "not a model file" in run("x.npy", "store", code=1)
+    assert "store is a folder, not a head" in run("store", "store", code=1)
+    assert "--labels FILE:COLUMN" in run("head", "x.npy", code=1)
+    Path("run").mkdir()
+    Path("run/run.json").write_text("{}")
+    assert "rehead features run --data run:train" in run("head", "run", code=1)
+    assert "--data run/:test" in run("head", "run/:test", code=1)
     np.save("few.npy", y[:9])
     assert "450 rows and y has 9 labels" in run("head", "store", "--labels", "few.npy", code=1)
     np.save("other.npy", np.where(y == "ant", "ape", y))

@@ -86,13 +86,47 @@ class TestIds:
             score_labels(model, frame, series)
         assert score_labels(model, frame, series, ids=np.arange(450)).ids[3] == 3
 
+    def test_an_index_that_numbers_the_rows_in_another_order(self, model, noisy):
+        X, y, _ = noisy
+        order = np.random.default_rng(0).permutation(450)
+        frame = pd.DataFrame(X).loc[order]
+        with pytest.raises(ValueError, match=r"different pandas indexes.*pass ids="):
+            score_labels(model, frame, pd.Series(y))
+        report = score_labels(model, frame, pd.Series(y).loc[order])
+        np.testing.assert_array_equal(report.ids, order)
+        assert score_labels(model, frame, y[order]).in_sample.all()
+        # Part of the numbers: the labels may well be a new series of those rows.
+        some = order[:200]
+        assert score_labels(model, frame.loc[some], pd.Series(y[some])).in_sample.all()
+
+    def test_times(self, model, noisy, tmp_path):
+        X, y, _ = noisy
+        index = pd.date_range("2020-01-01", periods=450).astype("datetime64[ns]")
+        report = score_labels(model, pd.DataFrame(X, index=index), y)
+        report.to_csv(tmp_path / "out.csv", worst_first=False)
+        assert (tmp_path / "out.csv").read_text().splitlines()[2].startswith("2020-01-02T00:00")
+        for name in (index[3], index.to_numpy()[3], "2020-01-04", [index[3]]):
+            assert report.neighbours(name, X, k=1).samples == report.ids[3]
+
+    def test_of_several_levels(self, model, noisy):
+        X, y, _ = noisy
+        frame = pd.DataFrame(X, index=pd.MultiIndex.from_arrays([["a"] * 450, range(450)]))
+        report = score_labels(model, frame, y)
+        assert report.neighbours(("a", 3), frame, k=1).samples.tolist() == [("a", 3)]
+        both = report.neighbours([("a", 3), ("a", 5)], frame, k=1)
+        assert both.samples.tolist() == [("a", 3), ("a", 5)]
+        again = report.neighbours(report.worst(2), frame, k=1)
+        assert again.samples.tolist() == report.worst(2).tolist()
+        with pytest.raises(ValueError, match=r"'a' names 0"):
+            report.neighbours(("a", 9999), frame)
+
     @pytest.mark.parametrize(
         ("ids", "match"),
         [
             (np.arange(449), "one entry for each of the 450 rows"),
             (np.arange(900).reshape(450, 2), r"shape \(450, 2\)"),
             ("name", "one entry for each"),
-            (np.arange(450) % 449, r"ids has duplicates \(0 first\)"),
+            (np.arange(450) % 449, r"duplicates in the ids \(0 first\)"),
             ([*range(449), None], "no entry for row 449"),
             (np.append(np.arange(449.0), np.nan), "no entry for row 449"),
         ],
@@ -103,7 +137,7 @@ class TestIds:
 
     def test_an_index_with_duplicates(self, model, noisy):
         X, y, _ = noisy
-        with pytest.raises(ValueError, match=r"pandas index has duplicates.*reset_index"):
+        with pytest.raises(ValueError, match=r"duplicates in the pandas index.*reset_index"):
             score_labels(model, pd.DataFrame(X, index=np.zeros(450, int)), y)
 
 
@@ -397,8 +431,11 @@ class TestReview:
     def test_bad_rules(self, report, wrong):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             report.n_review(**wrong)
-        with pytest.raises(ValueError, match="n must be"):
-            report.worst(-1)
+        for n in (-1, 1.5, "3"):
+            with pytest.raises(ValueError, match="n must be"):
+                report.worst(n)
+            with pytest.raises(ValueError, match="n must be"):
+                report.expected_wrong(n)
 
 
 class TestNeighbours:
@@ -486,6 +523,27 @@ class TestNeighbours:
             report.neighbours(0, X, k=0)
         with pytest.raises(ValueError, match="which must be"):
             report.neighbours([], X)
+        with pytest.raises(ValueError, match="not fitted on these labels"):
+            report.neighbours(0, X, train=(X, report.given.astype(str)))
+        with pytest.raises(ValueError, match="450 samples and 2 ids"):
+            report.neighbours(0, X, train=(X, report.given, ["a", "b"]))
+
+    @pytest.mark.parametrize("order", ["C", "F"])
+    def test_of_frames_whatever_their_layout(self, noisy, order):
+        # A frame of several columns gives its rows column by column.
+        X = np.asarray(noisy[0], np.float32, order=order)
+        frame, y = pd.DataFrame(X), noisy[1]
+        model = RobustGaussianClassifier(random_state=0).fit(frame, y)
+        found = score_labels(model, frame, y).neighbours([3, 8], frame, k=2)
+        again = score_labels(model, X, y).neighbours([3, 8], X, k=2)
+        np.testing.assert_array_equal(found.rows, again.rows)
+
+    def test_where_all_have_the_same_label(self, report, noisy):
+        X, y, _ = noisy
+        same = y == report.given[0]
+        found = report.neighbours(0, X, train=(X[same], y[same]))
+        assert found.rows.shape == (1, 0)
+        assert str(found).endswith("with other labels: none")
 
 
 class TestTables:

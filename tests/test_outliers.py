@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from rehead import LayerEnsemble, RobustGaussianClassifier, noise, typicality
 from rehead.gaussian.posterior import Kept
 from rehead.gaussian.typical import (
     distances_apart,
+    log_tail,
     plane_of_means,
     quantiles,
     strange_distances,
@@ -131,6 +134,12 @@ def test_tails_count_what_is_at_least_as_large():
         )
 
 
+def test_a_tail_of_zeros_falls_at_once_and_without_a_warning():
+    with np.errstate(all="raise"):
+        logs = log_tail(np.zeros(100), np.array([-1.0, 0.0, 1e10]), size=9)
+    assert logs.tolist() == [0.0, 0.0, -np.inf]
+
+
 def test_finds_what_is_near_and_what_is_far():
     d = 30
     draw = world(d, 8, distance=9.0)
@@ -226,3 +235,13 @@ def test_bad_input_is_refused(fitted):
         typicality(clf, X, y + 7)
     with pytest.raises(ValueError, match="features"):
         typicality(clf, X[:, :2])
+    with pytest.raises(ValueError, match="one array of features"):
+        typicality(clf, {"a": X})
+    with pytest.raises(TypeError, match="toarray"):
+        typicality(clf, csr_matrix(X))
+    with pytest.raises(TypeError, match="got LogisticRegression"):
+        typicality(LogisticRegression().fit(X, y), X)
+    ensemble = LayerEnsemble("sample").fit({"a": X}, y)
+    for bad in (X, {}):
+        with pytest.raises(ValueError, match="non-empty dict"):
+            typicality(ensemble, bad)

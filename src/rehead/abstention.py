@@ -19,10 +19,9 @@ hypothesis "the error is larger than e" has a p-value at any number n of samples
 *Fixed-sequence testing.* Thresholds of a grid that does not depend on the labels are tested from
 strict to lax, all at the level 1 - confidence, until one fails; the last that passed is taken. A
 promise can only be broken if the first threshold whose error is too large passes, so no level has
-to be shared between them. It
-starts with the strictest that is likely to pass (before any label is looked at: from the number of
-samples that it accepts, from T, and from the error that their posteriors stand for): at a stricter
-one a few unlucky labels would end it all.
+to be shared between them. It starts with the strictest that is likely to pass (before any label is
+looked at: from the number of samples that it accepts, from T, and from the error that their
+posteriors stand for): at a stricter one a few unlucky labels would end it all.
 """
 
 from __future__ import annotations
@@ -35,15 +34,12 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit, xlogy
 from scipy.stats import binom, norm
-from sklearn.utils.validation import check_is_fitted
 
 from rehead import _validation as check
 from rehead._typing import Array
-from rehead.classifier import RobustGaussianClassifier
-from rehead.ensemble import LayerEnsemble
 from rehead.gaussian.labelnoise import NoiseModel
+from rehead.models import Model, check_model, n_samples, noise_of
 
-Model = RobustGaussianClassifier | LayerEnsemble
 THRESHOLDS = 200
 """Size of the grid, of equal steps in the log odds of the confidence."""
 SUREST = 14.0
@@ -56,6 +52,7 @@ LIKELY = 1.0
 """The first threshold that is tested has to stand so many standard errors of bad luck."""
 INVERTIBLE = 1e-3
 """Smallest singular value of a transition matrix that tells labels apart."""
+PREDICTED = "Predictions are made"
 
 
 @dataclass(frozen=True)
@@ -147,14 +144,14 @@ def abstention_threshold(
     >>> predict_or_abstain(clf, [[-1, -1], [1, 1], [3, 3]], sure).tolist()
     [0, None, 1]
     """
-    check_is_fitted(model)
+    check_model(model, PREDICTED, "See head.abstention_threshold(loader).")
     for name, value in (("error", error), ("confidence", confidence)):
-        if not 0 < value < 1:
+        if not (check._is_real(value) and 0 < value < 1):
             raise ValueError(f"{name} must be between 0 and 1, got {value!r}.")
     predicted, confidences = _predicted(model, X)
     codes = check.known_codes(check.check_labels(y, len(predicted)), model.classes_)
     level, handicap = 1.0 - confidence, 0.0
-    noise = _measured(model) if transition is None else None
+    noise = noise_of(model) if transition is None else None
     if noise is not None:
         level /= 2.0  # half of it for the labels, half for the matrix
         transition = less_noise(noise, level)
@@ -167,7 +164,7 @@ def abstention_threshold(
         warnings.warn(
             f"No threshold can promise an error of {error:g} with confidence {confidence:g} on "
             f"these {len(codes)} samples, so all predictions are abstained from. More held-out "
-            "samples or cleaner labels help, or a larger error.",
+            "samples or cleaner labels help, or a larger error, or transition= where it is known.",
             check.ReheadWarning,
             stacklevel=2,
         )
@@ -204,10 +201,13 @@ def predict_or_abstain(
     >>> predict_or_abstain(clf, [[1.0], [5.0], [9.0]], 0.99, "?").tolist()
     ['a', '?', 'b']
     """
-    check_is_fitted(model)
-    t = threshold.threshold if isinstance(threshold, Abstention) else float(threshold)
-    if np.isnan(t):
-        raise ValueError("threshold must be a number, got NaN.")
+    check_model(model, PREDICTED, "See head.predict_or_abstain(loader, threshold).")
+    t = threshold.threshold if isinstance(threshold, Abstention) else threshold
+    if not check._is_real(t) or np.isnan(t) or 1 < t < np.inf:
+        raise ValueError(
+            "threshold must be a probability, an Abstention, or np.inf to abstain always, got "
+            f"{threshold!r}."
+        )
     if abstain is not None and np.isin(abstain, model.classes_):
         raise ValueError(f"abstain={abstain!r} is a class. Choose a value that is none.")
     codes, confidences = _predicted(model, X)
@@ -251,16 +251,10 @@ class Accepted(NamedTuple):
 
 
 def _predicted(model: Model, X: Any) -> tuple[Array, Array]:
+    n_samples(model, X)  # says what to pass where X is neither features nor layers
     posterior = model.predict_proba(X)
     codes = posterior.argmax(axis=1)
     return codes, posterior[np.arange(len(codes)), codes].astype(np.float64)
-
-
-def _measured(model: Model) -> NoiseModel | None:
-    """What the model found out about the noise."""
-    if isinstance(model, LayerEnsemble):
-        return None if model.judgement_ is None else model.judgement_.noise
-    return model.noise_
 
 
 def less_noise(noise: NoiseModel, level: float) -> Array:
@@ -382,11 +376,22 @@ def _laxest(confidences: Array, losses: Losses, promise: Promise) -> Accepted | 
 
 
 def _first(expected: Array, counts: Array, losses: Losses, promise: Promise) -> int:
-    """The strictest threshold that is likely to pass, or else the likeliest."""
+    """The strictest threshold that is likely to pass, or else the likeliest of those that can.
+
+    Posteriors may be too modest for any to be likely. One that accepts so few samples that not even
+    right predictions would pass must not be tested then: it would end it all.
+    """
     expected = np.maximum(expected, LEAST * promise.error) + promise.handicap
     variance = losses.variance + expected * (1.0 - expected)
     unlucky = expected + LIKELY * np.sqrt(np.maximum(variance, 0.0) / counts)
-    for k, (loss, n) in enumerate(zip(unlucky, counts, strict=True)):
-        if p_value(float(loss), int(n), promise.error, losses) <= promise.level:
-            return k
-    return int(unlucky.argmin())
+
+    def p_of(loss: Array) -> Array:
+        each = zip(np.broadcast_to(loss, counts.shape), counts, strict=True)
+        return np.array([p_value(float(m), int(n), promise.error, losses) for m, n in each])
+
+    likely = np.flatnonzero(p_of(unlucky) <= promise.level)
+    if len(likely):
+        return int(likely[0])
+    can = p_of(np.array(promise.handicap)) <= promise.level
+    ranked = np.lexsort((unlucky, p_of(expected), ~can))
+    return int(ranked[0])

@@ -52,6 +52,9 @@ Labels = Annotated[
 ]
 Features = Annotated[Path, typer.Argument(help="Features: a store, .npy, .npz, .csv or .parquet.")]
 Head = Annotated[Path, typer.Argument(help="A head that `rehead fit` wrote.")]
+Judge = Annotated[
+    Path, typer.Argument(help="A head that `rehead fit` wrote, or a saved classifier.")
+]
 
 
 def friendly(command: Callable[..., None]) -> Callable[..., None]:
@@ -259,16 +262,21 @@ def fit(
     """Fit a robust head on features and noisy labels."""
     _need_folder(output)
     from rehead.ensemble import LayerEnsemble
-    from rehead.tables import read_column, read_layers
+    from rehead.tables import read_labels, read_layers
 
-    amount = float(shrinkage) if shrinkage not in (None, "auto") else shrinkage
+    _need_features(train)
+    amount = _number(shrinkage, "--shrinkage") if shrinkage not in (None, "auto") else shrinkage
     head = LayerEnsemble(
         estimator, preset=preset, shrinkage=amount, weights=weights, random_state=seed
     )
     held_out = None
     if validation is not None:
-        held_out = (read_layers(validation), read_column(validation_labels or validation))
-    head.fit(read_layers(train), read_column(labels or train), validation=held_out)
+        _need_features(validation)
+        held_out = (
+            read_layers(validation, [validation_labels]),
+            read_labels(validation_labels, validation, "--validation-labels"),
+        )
+    head.fit(read_layers(train, [labels]), read_labels(labels, train), validation=held_out)
     head.save(output)
     shares = ", ".join(f"{n} {w:.2f}" for n, w in zip(head.layers_, head.weights_, strict=True))
     typer.echo(f"{len(head.classes_)} classes, weights of layers: {shares}: {output}")
@@ -279,17 +287,19 @@ def fit(
 @app.command()
 @friendly
 def predict(
-    head: Head,
+    head: Judge,
     data: Features,
     output: Annotated[Path, typer.Option("--output", "-o", help="A CSV file.")],
 ) -> None:
     """Predict labels from features: id, label and its probability, as CSV."""
     _need_folder(output)
-    from rehead.ensemble import LayerEnsemble
+    from rehead.audit.files import inputs_of, open_model
     from rehead.tables import read_ids, read_layers, write_csv
 
-    model = LayerEnsemble.load(head)
-    posterior = model.predict_proba(read_layers(data))
+    _need_head(head)
+    _need_features(data)
+    model = open_model(head)
+    posterior = model.predict_proba(inputs_of(model, read_layers(data), data))
     best = posterior.argmax(axis=1)
     columns = {
         "id": read_ids(data, len(posterior)),
@@ -306,17 +316,19 @@ def compare(head: Head, data: Features, labels: Labels = None) -> None:
     """Score softmax (where the store has it), each layer and the robust head on labelled data."""
     from rehead.compare import compare_ensemble
     from rehead.ensemble import LayerEnsemble
-    from rehead.tables import read_column, read_layers, read_outputs
+    from rehead.tables import read_labels, read_layers, read_outputs
 
+    _need_head(head)
+    _need_features(data)
     model = LayerEnsemble.load(head)
-    y = read_column(labels or data)
-    typer.echo(str(compare_ensemble(model, read_layers(data), y, read_outputs(data))))
+    y = read_labels(labels, data)
+    typer.echo(str(compare_ensemble(model, read_layers(data, [labels]), y, read_outputs(data))))
 
 
 @app.command()
 @friendly
 def audit(
-    head: Head,
+    head: Judge,
     data: Features,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A CSV file of all labels, worst first.")
@@ -336,6 +348,8 @@ def audit(
         _need_folder(output)
     from rehead.audit.files import audit_files
 
+    _need_head(head)
+    _need_features(data)
     report = audit_files(head, data, labels, ids)
     typer.echo(report.summary(show))
     if output is not None:
@@ -376,6 +390,32 @@ def _loader(data: str, labels: str | None = None) -> Any:
     if labels is None and folder and is_run(folder):
         return tuple(open_run(folder).part(part))
     return load_loader(data, labels)
+
+
+def _number(text: str | None, option: str) -> float:
+    try:
+        return float(text)  # type: ignore[arg-type]
+    except ValueError:
+        raise ValueError(f"{option} must be a number or auto, got {text!r}.") from None
+
+
+def _need_head(head: Path) -> None:
+    """A file, not a folder, which may be that of a run."""
+    if head.is_dir():
+        raise ValueError(f"{head} is a folder, not a head. Make one with `rehead fit`.")
+
+
+def _need_features(data: Path) -> None:
+    """Features, not a run of `train`, which stands for a network and its data."""
+    from rehead.experiments.training import is_run
+
+    folder, colon, part = str(data).rpartition(":")
+    for run in (str(data), folder if colon else ""):
+        if run and is_run(run):
+            raise ValueError(
+                f"{data} is a run of `rehead train`, not features. Extract them first: rehead "
+                f"features {run} --data {run}:{part if run == folder else 'train'} -o FOLDER"
+            )
 
 
 def _need_folder(file: Path) -> None:

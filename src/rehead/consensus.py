@@ -37,6 +37,8 @@ GAP = 0.05
 """Layers whose gap is at most so much above the smallest one are judges."""
 MEMORISED = 0.5
 """Gap in nats from which on a layer knows its labels by heart."""
+CONFIDENT = 0.85
+"""Judges that are less sure than this, on average, may need others beside them."""
 ENOUGH = 1000
 """Held-out samples that it takes to measure the noise on them."""
 CANDIDATES = tuple(Regularisation(a, d) for d in (False, True) for a in (0.02, 0.1, 0.3, 0.6))
@@ -68,6 +70,23 @@ def memorisation_gap(X: Array, codes: Array, held_out: Array, held_out_codes: Ar
     >>> memorisation_gap(memorised, y, new, new_y) > 0.5
     True
     """
+    return seen_and_new(X, codes, held_out, held_out_codes).gap
+
+
+class SeenAndNew(NamedTuple):
+    """Nats a label of training labels, judged leave-one-out, and of held-out ones."""
+
+    seen: float
+    new: float
+
+    @property
+    def gap(self) -> float:
+        """How much likelier training labels are."""
+        return self.new - self.seen
+
+
+def seen_and_new(X: Array, codes: Array, held_out: Array, held_out_codes: Array) -> SeenAndNew:
+    """How likely a layer makes labels, all of its parameters set by the training labels."""
     n_classes = int(max(codes.max(), held_out_codes.max())) + 1
     data = group_by_class(X, codes, n_classes)
     whole = [data.whole(c) for c in range(n_classes)]
@@ -78,13 +97,40 @@ def memorisation_gap(X: Array, codes: Array, held_out: Array, held_out_codes: Ar
     scores = label_scores(gaussians, X[some], codes[some], inside, lambda s, _: s)
     noise = fit_noise(scores, codes[some])
     posterior = noise.posterior(gaussians.scores(held_out))
-    return corrected_nll(posterior, held_out_codes, noise.transition) - noise.nll
+    return SeenAndNew(noise.nll, corrected_nll(posterior, held_out_codes, noise.transition))
 
 
 def choose_judges(gaps: Mapping[str, float]) -> list[str]:
     """Names of the layers that may judge the training labels."""
     limit = max(min(gaps.values()), 0.0) + GAP
     return [name for name, gap in gaps.items() if gap <= limit]
+
+
+def more_judges(
+    layers: dict[str, Array],
+    codes: Array,
+    held_out: HeldOut,
+    gaps: Mapping[str, float],
+    judges: list[str],
+) -> list[str]:
+    """Judges, and the layers next to them in their gaps that have more to say.
+
+    A weak judge takes samples for anchors that are none, and sees more noise than there is. Layers
+    with a larger gap know more, if only they do not know the labels by heart. Held-out labels tell:
+    they get likelier with what a layer knows, and less likely with what it has memorised, since all
+    parameters are set by the training labels.
+    """
+    order = [*judges, *sorted(set(gaps) - set(judges), key=lambda name: gaps[name])]
+
+    def unlikely(n: int) -> float:
+        X, new = (
+            np.concatenate([of[name] for name in order[:n]], axis=1)
+            for of in (layers, held_out.layers)
+        )
+        return seen_and_new(X, codes, new, held_out.codes).new
+
+    best = min(range(len(judges), len(order) + 1), key=unlikely)
+    return [name for name in gaps if name in order[:best]]
 
 
 class Member(NamedTuple):
@@ -231,8 +277,14 @@ def fit_consensus(
         _warn_of_judges(gaps, judges)
     judges = _different(judges, layers)
     X = np.concatenate([layers[name] for name in judges], axis=1)
-    judge = RobustGaussianClassifier("anchored", random_state=int(rng.integers(2**31)))
-    judge.fit(X, classes[codes], trusted=trusted)
+    seed = int(rng.integers(2**31))
+    judge = _fitted_judge(X, classes[codes], trusted, seed)
+    more = judges
+    if len(gaps) > len(judges) and _confidence(judge, X, codes) < CONFIDENT:
+        more = more_judges(layers, codes, held_out, gaps, judges)
+    if len(more) > len(judges):
+        judges, X = more, np.concatenate([layers[name] for name in more], axis=1)
+        judge = _fitted_judge(X, classes[codes], trusted, seed)
     assert judge.noise_ is not None
     noise, trust = judge.noise_, judge.trust_
     weighed = _weigh(layers, given, codes, classes, held_out, judges, judge, noise, trust)
@@ -313,15 +365,30 @@ def _sharper(weighed: Weighed, held_out: HeldOut, noise: NoiseModel) -> NoiseMod
     return seen if seen.rate + 2 * seen.rate_error < noise.rate else None
 
 
+def _fitted_judge(X: Array, y: Array, trusted: Any, seed: int) -> RobustGaussianClassifier:
+    judge = RobustGaussianClassifier("anchored", random_state=seed)
+    return judge.fit(X, y, trusted=trusted)
+
+
+def _left_out_scores(judge: RobustGaussianClassifier, X: Array, codes: Array) -> Array:
+    """Scores of the training samples, each without itself."""
+    of_class = np.bincount(codes, weights=judge.trust_, minlength=len(judge.classes_))
+    inside = Kept(judge.trust_, codes, of_class)
+    return label_scores(judge._gaussians, X, codes, inside, lambda s, _: s)
+
+
+def _confidence(judge: RobustGaussianClassifier, X: Array, codes: Array) -> float:
+    """How sure an honest judge is of what the samples are, on average."""
+    assert judge.noise_ is not None
+    sure = judge.noise_.posterior(_left_out_scores(judge, X, codes)).max(axis=1)
+    return float(sure.mean())
+
+
 def _judged_again(
     judge: RobustGaussianClassifier, X: Array, codes: Array, noise: NoiseModel, trusted: Any
 ) -> tuple[NoiseModel, Array]:
     """Trust in the labels with another transition matrix."""
-    n_classes = len(noise.priors)
-    inside = Kept(
-        judge.trust_, codes, np.bincount(codes, weights=judge.trust_, minlength=n_classes)
-    )
-    scores = label_scores(judge._gaussians, X, codes, inside, lambda s, _: s)
+    scores = _left_out_scores(judge, X, codes)
     again = fit_noise(scores, codes, noise.transition)._replace(anchors=noise.anchors)
     trust = again.trust(scores, codes)
     if trusted is not None:

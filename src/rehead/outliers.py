@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from rehead import _validation as check
 from rehead._typing import Array
 from rehead.classifier import RobustGaussianClassifier
-from rehead.ensemble import LayerEnsemble
-from rehead.fingerprint import fingerprint
 from rehead.gaussian.posterior import Kept
 from rehead.gaussian.typical import strange_distances
+from rehead.models import Model, check_model, class_weights, n_samples, recognised
 
 
-def typicality(model: RobustGaussianClassifier | LayerEnsemble, X: Any, y: Any = None) -> Array:
+def typicality(model: Model, X: Any, y: Any = None) -> Array:
     """How typical each sample is of the (trusted) training samples: a p-value, low for outliers.
 
     Of new samples that are like the training samples, a share p has a typicality of at most p: of
@@ -65,14 +62,13 @@ def typicality(model: RobustGaussianClassifier | LayerEnsemble, X: Any, y: Any =
     >>> bool((typicality(clf, X, y) < 0.1).mean().round(1) == 0.1)
     True
     """
-    check_is_fitted(model)
-    n = len(next(iter(X.values()))) if isinstance(X, Mapping) else len(X)
+    check_model(model, "Typicality is judged", "See head.typicality(loader).")
+    n = n_samples(model, X)
     codes = None
     if y is not None:
         codes = check.known_codes(check.check_labels(y, n), model.classes_)
     if isinstance(model, RobustGaussianClassifier):
         return _of_classifier(model, X, codes)
-    check.check_layers(X, expected=model._inputs)
     if model.judgement_ is not None:
         return _of_classifier(*model.judge(X), codes)
     members, inputs = model.estimators_, model._members(X)
@@ -91,24 +87,10 @@ def _of_classifier(model: RobustGaussianClassifier, X: Any, codes: Array | None)
             "rehead, or it is a member of an ensemble that found a consensus. Fit it anew and save "
             "it again, or ask the ensemble."
         )
-    inside = _inside(model, X, codes)
+    if codes is None:
+        nothing = np.zeros(len(X))
+        inside = Kept(nothing, nothing.astype(np.int64), class_weights(model))
+    else:
+        _, inside = recognised(model, X, codes)
     apart = strange_distances(model._gaussians, X, inside.members, inside)
     return model._reference.pvalues(apart)
-
-
-def _inside(model: RobustGaussianClassifier, X: Array, codes: Array | None) -> Kept:
-    """How much of each row the estimates contain: none of it, where it is not recognised."""
-    n_classes = len(model.classes_)
-    classes = np.bincount(
-        model._seen_members + 1, weights=model._seen_weights, minlength=n_classes + 1
-    )[1:]
-    if codes is None:
-        return Kept(np.zeros(len(X)), np.zeros(len(X), np.int64), classes)
-    hashes = fingerprint(X.astype(model.means_.dtype, copy=False), codes)
-    at = np.searchsorted(model._seen, hashes).clip(max=len(model._seen) - 1)
-    known = (model._seen[at] == hashes) & (model._seen_weights[at] > 0)
-    return Kept(
-        np.where(known, model._seen_weights[at], 0.0),
-        np.where(known, model._seen_members[at], codes),
-        classes,
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,12 @@ from rehead.persist import write_atomically
 from rehead.store import MANIFEST, FeatureStore
 
 
-def read_layers(path: str | Path) -> dict[str, Array]:
+def read_layers(path: str | Path, beside: Iterable[str | None] = ()) -> dict[str, Array]:
     """Features by layer name.
 
     A feature store and an ``.npz`` file hold several layers; ``.npy``, CSV and Parquet one, called
-    "features". Every column of a table must be a number.
+    "features". Every column of a table must be a number. Columns of it that are ``beside`` the
+    features, as FILE:COLUMN of this very file (labels, ids), are left out.
     """
     path = _existing(path)
     if path.is_dir():
@@ -32,7 +33,11 @@ def read_layers(path: str | Path) -> dict[str, Array]:
         return {name: a for name, a in layers.items() if a.ndim == 2}
     if path.suffix == ".npy":
         return {"features": np.load(path, mmap_mode="r", allow_pickle=False)}
-    columns = _table(path)
+    others = [_split(source) for source in beside if source is not None]
+    names = {name for file, name in others if name is not None and _same(file, path)}
+    columns = {name: c for name, c in _table(path).items() if name not in names}
+    if not columns:
+        raise ValueError(f"{path} holds no features beside {', '.join(sorted(names))}.")
     try:
         return {"features": np.column_stack([np.asarray(c, np.float64) for c in columns.values()])}
     except ValueError:
@@ -49,10 +54,9 @@ def read_column(path: str | Path, column: str | None = None) -> Array:
     From ``.npy`` or ``.npz``, a table with one column, a named column of a table
     (``file.csv:label``), or a text file with one value a line.
     """
-    text = str(path)
-    if column is None and ":" in text and not Path(text).exists():
-        text, _, column = text.rpartition(":")
-    path = _existing(text)
+    if column is None:
+        path, column = _split(str(path))
+    path = _existing(path)
     if path.is_dir():
         labels = FeatureStore(path).labels
         if labels is None:
@@ -76,6 +80,19 @@ def read_column(path: str | Path, column: str | None = None) -> Array:
     name = column if column is not None else next(iter(columns))
     check.check_choice(name, columns, f"column of {path}")
     return np.asarray(columns[name])
+
+
+def read_labels(labels: str | None, features: str | Path, option: str = "--labels") -> Array:
+    """Labels from where they are said to be, or from where the features are."""
+    if labels is not None:
+        return read_column(labels)
+    path = _existing(features)
+    if not path.is_dir() and path.suffix != ".npz":
+        raise ValueError(
+            f"{path} holds features, and no labels are given. Give them with {option} FILE or "
+            f"{option} FILE:COLUMN."
+        )
+    return read_column(path)
 
 
 def read_ids(path: str | Path, n: int) -> Array:
@@ -120,6 +137,18 @@ def write_csv(path: Path, columns: Mapping[str, Array]) -> None:
     writer.writerow(columns)
     writer.writerows(zip(*(c.tolist() for c in columns.values()), strict=True))
     write_atomically(path, text.getvalue().encode())
+
+
+def _split(source: str) -> tuple[str, str | None]:
+    """FILE and COLUMN of FILE:COLUMN; no column where there is a file of that name."""
+    if ":" not in source or Path(source).exists():
+        return source, None
+    file, _, column = source.rpartition(":")
+    return file, column
+
+
+def _same(file: str, path: Path) -> bool:
+    return Path(file).exists() and Path(file).samefile(path)
 
 
 def _existing(path: str | Path) -> Path:

@@ -31,6 +31,11 @@ def columns(report: LabelReport, *, worst_first: bool) -> dict[str, Array]:
     }
 
 
+def as_text(columns: dict[str, Array]) -> dict[str, Array]:
+    """The same columns for a file: times as text, which else may become numbers of nanoseconds."""
+    return {k: v.astype(str) if v.dtype.kind in "mM" else v for k, v in columns.items()}
+
+
 def pandas() -> Any:
     """The module pandas, or what to install."""
     try:

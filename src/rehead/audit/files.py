@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from rehead._typing import Array
-from rehead.audit.inputs import Model
 from rehead.audit.report import LabelReport
 from rehead.audit.scoring import score_labels
 from rehead.classifier import RobustGaussianClassifier
 from rehead.ensemble import LayerEnsemble
+from rehead.models import Model
 from rehead.persist import ModelFileError
 from rehead.store import FeatureStore
-from rehead.tables import read_column, read_ids, read_layers
+from rehead.tables import read_column, read_ids, read_labels, read_layers
 
 
 class Joined:
@@ -60,12 +60,12 @@ def audit_files(
         Default: those of the feature store; row numbers for ids where there is none.
     """
     judge = open_model(model)
-    layers = _layers(Path(data))
-    y = read_column(labels or data)
+    layers = _layers(Path(data), labels, ids)
+    y = read_labels(labels, data)
     n = len(next(iter(layers.values()))) if layers else 0
     named = read_column(ids) if ids is not None else _store_ids(Path(data), n)
     try:
-        return score_labels(judge, _inputs(judge, layers, data), y, ids=named)
+        return score_labels(judge, inputs_of(judge, layers, data), y, ids=named)
     except ValueError as error:
         if ids is None and "duplicates" in str(error):
             raise ValueError(f"{error} On the command line: --ids FILE or FILE:COLUMN.") from error
@@ -82,9 +82,9 @@ def open_model(path: str | Path) -> Model:
     return RobustGaussianClassifier.load(path)
 
 
-def _layers(path: Path) -> dict[str, Any]:
+def _layers(path: Path, *beside: str | None) -> dict[str, Any]:
     if not path.is_dir():
-        return dict(read_layers(path))
+        return dict(read_layers(path, beside))
     store = FeatureStore(path)
     return {name: Joined(store.shards(name)) for name in store.layers}
 
@@ -94,7 +94,8 @@ def _store_ids(path: Path, n: int) -> Array | None:
     return read_ids(path, n) if path.is_dir() and not FeatureStore(path).numbered else None
 
 
-def _inputs(model: Model, layers: dict[str, Any], path: str | Path) -> Any:
+def inputs_of(model: Model, layers: dict[str, Any], path: str | Path) -> Any:
+    """What the model takes: layers, or the features of the only one."""
     if isinstance(model, LayerEnsemble):
         return layers
     if len(layers) != 1:

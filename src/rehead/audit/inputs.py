@@ -6,14 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from rehead import _validation as check
 from rehead._typing import Array
 from rehead.classifier import RobustGaussianClassifier
-from rehead.ensemble import LayerEnsemble
-
-Model = RobustGaussianClassifier | LayerEnsemble
+from rehead.models import Model, check_model, n_samples
 
 ENTRIES = 2**20
 """A block has so many rows that its posteriors are about so many numbers (8 MB)."""
@@ -21,34 +18,18 @@ FEWEST_ROWS, MOST_ROWS = 512, 8192
 """But not fewer rows than keep BLAS busy, nor so many that copies of features grow large."""
 
 
-def check_model(model: Any) -> None:
+def check_judge(model: Any) -> None:
     """A fitted model of ours."""
-    if not isinstance(model, Model):
-        hint = (
-            " A RobustHead has judged its training labels already: see head.report_; others are "
-            "judged by head.score_labels(loader)."
-            if type(model).__name__ == "RobustHead"
-            else ""
-        )
-        raise TypeError(
-            "Labels are judged by a RobustGaussianClassifier or a LayerEnsemble, got "
-            f"{type(model).__name__}.{hint}"
-        )
-    check_is_fitted(model)
+    of_head = (
+        "A RobustHead has judged its training labels already: see head.report_; others are judged "
+        "by head.score_labels(loader)."
+    )
+    check_model(model, "Labels are judged", of_head)
 
 
-def n_samples(model: Model, X: Any) -> int:
-    """How many samples there are; none is an error, and so are layers where features belong."""
-    if isinstance(model, LayerEnsemble):
-        check.check_layers(X, expected=model._inputs)
-        n = int(_num_samples(next(iter(X.values()))))
-    elif isinstance(X, Mapping):
-        raise ValueError(
-            f"The model was fitted on one array of features, got a dict of {list(X)}. Pass the "
-            "features themselves, or fit a LayerEnsemble."
-        )
-    else:
-        n = int(_num_samples(X))
+def n_labels(model: Model, X: Any) -> int:
+    """How many samples there are; none is an error."""
+    n = n_samples(model, X)
     if n == 0:
         raise ValueError("There are no labels to judge: X has 0 rows.")
     return n
@@ -88,11 +69,14 @@ def sample_ids(ids: Any, X: Any, y: Any, n: int) -> Array | None:
     """Ids as given, or those of a pandas index that is more than row numbers."""
     if ids is not None:
         return check_ids(ids, n, "ids", "Pass ids that name one sample each")
-    indexes = [_own_index(values, n) for values in (*_arrays(X), y)]
-    found = [index for index in indexes if index is not None]
+    indexes = [_index(values) for values in (*_arrays(X), y)]
+    every = [index for index in indexes if index is not None]
+    found = [index for index in every if not _only_numbers(index)]
     if not found:
         return None
-    if any(not np.array_equal(found[0], other) for other in found[1:]):
+    # Row numbers go with any index, but not with one that has the same numbers in another order.
+    shuffled = len(found) < len(every) and _only_numbers(found[0], in_order=False)
+    if shuffled or any(not np.array_equal(found[0], other) for other in found[1:]):
         raise ValueError(
             "X and y have different pandas indexes, so it is not clear which label belongs to "
             "which row. Bring them into the same order, or pass ids=."
@@ -111,9 +95,9 @@ def check_ids(ids: Any, n: int, what: str, fix: str) -> Array:
     seen: set[Any] = set()
     for row, name in enumerate(named.tolist()):
         if name is None or check._is_na(name):
-            raise ValueError(f"The {what} has no entry for row {row}. {fix}.")
+            raise ValueError(f"There is no entry for row {row} in the {what}. {fix}.")
         if name in seen:
-            raise ValueError(f"The {what} has duplicates ({name!r} first). {fix}.")
+            raise ValueError(f"There are duplicates in the {what} ({name!r} first). {fix}.")
         seen.add(name)
     return named
 
@@ -122,12 +106,19 @@ def _arrays(X: Any) -> list[Any]:
     return list(X.values()) if isinstance(X, Mapping) else [X]
 
 
-def _own_index(values: Any, n: int) -> Array | None:
-    """The index of a pandas object, unless it only numbers the rows."""
+def _index(values: Any) -> Array | None:
+    """The index of a pandas object."""
     if not (hasattr(values, "iloc") and hasattr(values, "index")):
         return None
     index: Array = values.index.to_numpy()
-    return None if np.array_equal(index, np.arange(n)) else index
+    return index
+
+
+def _only_numbers(index: Array, *, in_order: bool = True) -> bool:
+    """Whether an index only numbers the rows."""
+    if index.dtype.kind not in "iu":
+        return False
+    return np.array_equal(index if in_order else np.sort(index), np.arange(len(index)))
 
 
 class Unrecognised(NamedTuple):

@@ -15,12 +15,11 @@ import numpy as np
 
 from rehead import _validation as check
 from rehead._typing import Array
-from rehead.audit.inputs import Model, features_of, rows_of, spans
+from rehead.audit.inputs import features_of, rows_of, spans
 from rehead.classifier import RobustGaussianClassifier
 from rehead.ensemble import LayerEnsemble
-from rehead.fingerprint import fingerprint
-from rehead.gaussian.labelnoise import NoiseModel
-from rehead.gaussian.posterior import Kept, label_scores
+from rehead.gaussian.posterior import label_scores
+from rehead.models import Model, noise_of, recognised
 from rehead.outliers import typicality
 
 
@@ -64,13 +63,6 @@ def judge_labels(model: Model, X: Any, codes: Array, wanted: Array | None) -> Ve
         best = best.astype(np.int64)
         parts.append(Verdicts(quality, best, probability, far, typical, known, known & leave))
     return Verdicts(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-def noise_of(model: Model) -> NoiseModel | None:
-    """What the model found out about the noise, if it measured it."""
-    if isinstance(model, LayerEnsemble):
-        return None if model.judgement_ is None else model.judgement_.noise
-    return model.noise_
 
 
 def judge_of(model: Model, X: Any) -> tuple[RobustGaussianClassifier, Any]:
@@ -142,19 +134,8 @@ def _left_out(
 ) -> tuple[Array, Array]:
     """Reduced scores, without the row itself where it is to be left out; and which are known."""
     X = features_of(model, X)
-    hashes = fingerprint(X.astype(model.means_.dtype, copy=False), codes)
-    at = np.searchsorted(model._seen, hashes).clip(max=len(model._seen) - 1)
-    known: Array = model._seen[at] == hashes
-    removed = known & leave & (model._seen_weights[at] > 0)
-    inside = Kept(
-        rows=np.where(removed, model._seen_weights[at], 0.0),
-        members=np.where(removed, model._seen_members[at], codes),
-        classes=np.bincount(
-            model._seen_members + 1,
-            weights=model._seen_weights,
-            minlength=len(model.classes_) + 1,
-        )[1:],
-    )
+    known, inside = recognised(model, X, codes)
+    inside = inside._replace(rows=np.where(leave, inside.rows, 0.0))
     return label_scores(model._gaussians, X, codes, inside, reduce), known
 
 

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rehead._typing import Array
-from rehead.audit.inputs import Model, features_of, rows_of, spans
+from rehead.audit.inputs import features_of, rows_of, spans
 from rehead.audit.judging import judge_of
 from rehead.gaussian.kernels import squared_norms, whiten
+from rehead.models import Model
 
 
 class Neighbours(NamedTuple):
@@ -44,7 +45,8 @@ class Neighbours(NamedTuple):
     def __str__(self) -> str:
         lines = []
         for i, (sample, label) in enumerate(zip(self.samples, self.given, strict=True)):
-            lines.append(f"{sample} is labelled {label}. Nearest samples with other labels:")
+            none = "" if self.rows.shape[1] else " none"
+            lines.append(f"{sample} is labelled {label}. Nearest samples with other labels:{none}")
             for j in range(self.rows.shape[1]):
                 sure = "" if self.quality is None else f", quality {self.quality[i, j]:.2f}"
                 lines.append(
@@ -91,4 +93,4 @@ def nearest_others(
 def _whitened(judge: Any, features: Any) -> Array:
     """Rows in the space where Euclidean distances are Mahalanobis distances."""
     block = features_of(judge, features).astype(np.float64) - judge._gaussians.centre
-    return whiten(block, judge._gaussians.factor)
+    return whiten(np.ascontiguousarray(block), judge._gaussians.factor)

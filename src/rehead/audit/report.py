@@ -14,9 +14,10 @@ import numpy as np
 from rehead import _validation as check
 from rehead._typing import Array
 from rehead.audit import export, review
-from rehead.audit.inputs import Model, check_model, n_samples, rows_of
+from rehead.audit.inputs import check_judge, n_labels, rows_of
 from rehead.audit.neighbours import Neighbours, nearest_others
 from rehead.audit.summary import SHOWN, headline, summary
+from rehead.models import Model
 from rehead.tables import write_csv
 
 
@@ -42,7 +43,7 @@ class LabelReport:
         "ok", "wrong label", "ambiguous" or "out of distribution"; see :mod:`rehead.audit.kinds`
         for the rules.
     typicality : array of shape (n_samples,)
-        Share of the trusted training samples that are at least as far from their nearest class:
+        P-value of the sample being like the trusted training samples (:func:`rehead.typicality`):
         low for samples unlike all classes. NaN where the model cannot tell.
     order : array of shape (n_samples,)
         Row numbers, worst label first.
@@ -107,9 +108,7 @@ class LabelReport:
         n : int, optional
             Default: :meth:`n_review`.
         """
-        n = self.n_review() if n is None else int(n)
-        if n < 0:
-            raise ValueError(f"n must be at least 0, got {n}.")
+        n = self.n_review() if n is None else review.check_number(n)
         named: Array = self.names[self.order[:n]]
         return named
 
@@ -148,7 +147,8 @@ class LabelReport:
         k : int, default=5
             So many neighbours; fewer where there are fewer samples with other labels.
         train : (X, y) or (X, y, ids), optional
-            Look for neighbours among these samples instead. Default: among those judged.
+            Look for neighbours among these samples instead, which have labels that the model knows.
+            Default: among those judged.
 
         Examples
         --------
@@ -164,14 +164,17 @@ class LabelReport:
         """
         model = self._judging_model()
         rows = self._rows(which)
-        if n_samples(model, X) != len(self):
+        if n_labels(model, X) != len(self):
             raise ValueError(
                 f"X must be the features that were judged, {len(self)} rows; got "
-                f"{n_samples(model, X)}. For neighbours among other samples pass train=(X, y)."
+                f"{n_labels(model, X)}. For neighbours among other samples pass train=(X, y)."
             )
         among, labels, ids = (X, self.given, self.ids) if train is None else _samples(train)
-        n = n_samples(model, among)
+        n = n_labels(model, among)
         labels = check.check_labels(labels, n)
+        check.known_codes(labels, self.classes)
+        if ids is not None and len(ids) != n:
+            raise ValueError(f"train has {n} samples and {len(ids)} ids: pass one id for each.")
         if int(k) != k or k < 1:
             raise ValueError(f"k must be a whole number of at least 1, got {k!r}.")
         found = nearest_others(model, rows_of(X, rows), self.given[rows], among, labels, int(k), n)
@@ -197,7 +200,7 @@ class LabelReport:
 
     def to_csv(self, path: str | os.PathLike[str], *, worst_first: bool = True) -> None:
         """Write the report as CSV, whole or not at all; numbers are written to the last digit."""
-        write_csv(Path(path), self.table(worst_first=worst_first))
+        write_csv(Path(path), export.as_text(self.table(worst_first=worst_first)))
 
     def as_cleanlab(self) -> Any:
         """The ``pandas.DataFrame`` that cleanlab's ``CleanLearning.get_label_issues()`` gives.
@@ -237,28 +240,41 @@ class LabelReport:
             raise ValueError(
                 "This report has lost its model. Judge the labels again with score_labels."
             )
-        check_model(self.model)
+        check_judge(self.model)
         return self.model
 
     def _rows(self, which: Any) -> Array:
         """Row numbers of some samples."""
+        if self.ids is not None:
+            return _rows_of_ids(self.ids, which)
         asked = np.atleast_1d(np.asarray(which))
         if asked.ndim != 1 or not len(asked):
             raise ValueError(f"which must be an id or a list of ids, got {which!r}.")
-        if self.ids is None:
-            if asked.dtype.kind not in "iu" or not ((asked >= 0) & (asked < len(self))).all():
-                raise ValueError(
-                    f"The samples have no ids: name them by row number, 0 to {len(self) - 1}; got "
-                    f"{which!r}."
-                )
-            return asked.astype(np.int64)
-        rows = []
-        for name in asked.tolist():
-            at = np.flatnonzero(self.ids == name)
-            if len(at) != 1:
-                raise ValueError(f"The id {name!r} names {len(at)} of the samples, not one.")
-            rows.append(int(at[0]))
-        return np.array(rows, np.int64)
+        if asked.dtype.kind not in "iu" or not ((asked >= 0) & (asked < len(self))).all():
+            raise ValueError(
+                f"The samples have no ids: name them by row number, 0 to {len(self) - 1}; got "
+                f"{which!r}."
+            )
+        return asked.astype(np.int64)
+
+
+def _rows_of_ids(ids: Array, which: Any) -> Array:
+    """Row numbers of an id, or of several; an id may be a tuple, as those of a MultiIndex are."""
+    if ids.dtype.kind in "mM":  # times have many names: those of pandas, of Python, text
+        which = np.asarray(which, ids.dtype).tolist()
+    named: dict[Any, list[int]] = {}
+    for row, name in enumerate(ids.tolist()):
+        named.setdefault(name, []).append(row)
+    one = isinstance(which, str) or np.ndim(which) == 0
+    one = one or (isinstance(which, tuple) and which in named)
+    asked = [which] if one else which.tolist() if isinstance(which, np.ndarray) else list(which)
+    if not asked:
+        raise ValueError(f"which must be an id or a list of ids, got {which!r}.")
+    found = [named.get(name, []) for name in asked]
+    for name, at in zip(asked, found, strict=True):
+        if len(at) != 1:
+            raise ValueError(f"The id {name!r} names {len(at)} of the samples, not one.")
+    return np.array([at[0] for at in found], np.int64)
 
 
 def _samples(train: Sequence[Any]) -> tuple[Any, Any, Any]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numbers
+from typing import Any
+
 import numpy as np
 
 from rehead._typing import Array
@@ -42,4 +45,12 @@ def n_review(quality: Array, share: float = SHARE, one_in: float = ONE_IN) -> in
 
 def expected_wrong(quality: Array, n: int | None = None) -> float:
     """Expected number of wrong labels among the n worst, or among all."""
+    n = len(quality) if n is None else check_number(n)
     return float((1.0 - np.sort(quality)[:n]).sum())
+
+
+def check_number(n: Any) -> int:
+    """A number of labels."""
+    if not isinstance(n, numbers.Integral) or n < 0:
+        raise ValueError(f"n must be a whole number of at least 0, got {n!r}.")
+    return int(n)

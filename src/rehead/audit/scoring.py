@@ -9,17 +9,17 @@ import numpy as np
 from rehead import _validation as check
 from rehead._typing import Array
 from rehead.audit.inputs import (
-    Model,
     Unrecognised,
     check_in_sample,
-    check_model,
-    n_samples,
+    check_judge,
+    n_labels,
     sample_ids,
 )
-from rehead.audit.judging import Verdicts, judge_labels, noise_of
+from rehead.audit.judging import Verdicts, judge_labels
 from rehead.audit.kinds import kinds
 from rehead.audit.report import LabelReport
 from rehead.gaussian.labelnoise import NoiseModel
+from rehead.models import Model, noise_of
 
 
 def score_labels(
@@ -67,8 +67,8 @@ def score_labels(
     >>> str(report.given[3]), str(report.suggested[3]), str(report.kind[3])
     ('dog', 'cat', 'wrong label')
     """
-    check_model(model)
-    n = n_samples(model, X)
+    check_judge(model)
+    n = n_labels(model, X)
     codes = check.known_codes(check.check_labels(y, n), model.classes_)
     named = sample_ids(ids, X, y, n)
     wanted = check_in_sample(in_sample, n)

@@ -100,7 +100,8 @@ def log_tail(quantiles: Array, values: Array, size: float) -> Array:
     """
     top = quantiles[-TOP:]
     scale = max(float(top.mean() - top[0]), np.finfo(float).eps * abs(float(top[-1])))
-    beyond = np.maximum(values - top[-1], 0.0) / max(scale, np.finfo(float).tiny)
+    with np.errstate(over="ignore"):  # where all others are 0, anything else is infinitely far
+        beyond = np.maximum(values - top[-1], 0.0) / max(scale, np.finfo(float).tiny)
     logs: Array = np.log(tail(quantiles, values, size)) - beyond
     return logs
 
