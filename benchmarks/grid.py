@@ -108,14 +108,14 @@ def targets(grid: Grid) -> Iterator[Target]:
     yield Target(
         "no cell behind by more than 0.5 + 2 paired standard errors",
         not worse,
-        ", ".join(f"{_name(c)} {c.behind.mean():.1f} ({c.best})" for c in worse) or "none",
+        ", ".join(f"{name_of(c)} {c.behind.mean():.1f} ({c.best})" for c in worse) or "none",
     )
     near = [c.accuracy(ORACLE).mean() - c.accuracy(AUTO).mean() <= 1.0 for c in cells]
     yield Target(
         "within 1.0 of the oracle in most cells", np.mean(near) > 0.5, f"{sum(near)} of {len(near)}"
     )
     clean = {
-        _name(c): (c.accuracy("softmax") - c.accuracy(AUTO)).mean()
+        name_of(c): (c.accuracy("softmax") - c.accuracy(AUTO)).mean()
         for c in cells
         if not c.rate and c.kind == "none" and c.task in TRAINED
     }
@@ -146,7 +146,7 @@ def targets(grid: Grid) -> Iterator[Target]:
         least = wanted.get((c.task, c.rate)) if c.kind == "uniform" else None
         if least:
             mean = c.accuracy(AUTO).mean()
-            yield Target(f"{_name(c)} >= {least}", mean >= least, f"{mean:.1f}")
+            yield Target(f"{name_of(c)} >= {least}", mean >= least, f"{mean:.1f}")
     finding = [c for c in grid.cells if c.noisy]
     if finding:
         auroc = np.mean([c.audit("auroc").mean() for c in finding])
@@ -156,7 +156,7 @@ def targets(grid: Grid) -> Iterator[Target]:
         "AUROC never below cleanlab with the same features",
         not below,
         ", ".join(
-            f"{_name(c)} {c.audit('auroc').mean():.3f} < {c.cleanlab().mean():.3f}" for c in below
+            f"{name_of(c)} {c.audit('auroc').mean():.3f} < {c.cleanlab().mean():.3f}" for c in below
         )
         or "none",
     )
@@ -165,7 +165,7 @@ def targets(grid: Grid) -> Iterator[Target]:
         "estimated noise within 3 points",
         not off,
         ", ".join(
-            f"{_name(c)} {100 * c.audit('estimated').mean():.0f} of "
+            f"{name_of(c)} {100 * c.audit('estimated').mean():.0f} of "
             f"{100 * c.audit('noise').mean():.0f}"
             for c in off
         )
@@ -175,7 +175,7 @@ def targets(grid: Grid) -> Iterator[Target]:
     yield Target(
         "calibration error of the quality <= 0.05",
         not bad,
-        ", ".join(f"{_name(c)} {c.audit('calibration').mean():.2f}" for c in bad) or "all",
+        ", ".join(f"{name_of(c)} {c.audit('calibration').mean():.2f}" for c in bad) or "all",
     )
 
 
@@ -222,5 +222,6 @@ def _noise(cell: Cell) -> str:
     return f"{cell.kind} {cell.rate:.0%}" if cell.rate else cell.kind
 
 
-def _name(cell: Cell) -> str:
+def name_of(cell: Cell) -> str:
+    """Task and noise."""
     return f"{cell.task} {_noise(cell)}"
