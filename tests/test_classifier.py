@@ -29,8 +29,8 @@ ADAPTS = [
 ]  # the rest has a covariance of I
 deterministic = pytest.mark.parametrize("kwargs", DETERMINISTIC, ids=str)
 every_estimator = pytest.mark.parametrize("estimator", sorted(ESTIMATORS))
-# "anchored" is calibrated and always shrinks; see tests/gaussian/test_anchored.py.
-ANCHORED = {"anchored", "auto"}
+# These are calibrated and always shrink; see tests/gaussian/test_anchored.py, test_mixture.py.
+ANCHORED = {"anchored", "auto", "mixture"}
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """The consensus of layers: who may judge, what is trusted, how members are mixed."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -227,3 +229,48 @@ def test_the_gap_of_an_honest_layer_is_about_nothing():
     X = rng.normal(size=(2000, 5)) + 2.0 * np.eye(3, 5)[y]
     gap = memorisation_gap(X[:1500], y[:1500], X[1500:], y[1500:])
     assert abs(gap) < 0.1
+
+
+def test_one_layer_needs_no_held_out_samples(world):
+    layers, y, _ = world("uniform", 0.2)["train"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ensemble = LayerEnsemble(random_state=0).fit({"early": layers["early"]}, y)
+    assert len(ensemble.judgement_.trust) == len(y)
+    assert ensemble.weights_.tolist() == [1.0]
+
+
+def test_held_out_features_are_checked(world):
+    parts = world("uniform", 0.2)
+    layers, y, _ = parts["train"]
+    held, labels, _ = parts["held"]
+    narrow = {**held, "early": held["early"][:, :4]}
+    with pytest.raises(ValueError, match="Layer early has 4 features in validation and 6"):
+        LayerEnsemble().fit(layers, y, validation=(narrow, labels))
+    broken = {**held, "early": np.full_like(held["early"], np.nan)}
+    with pytest.raises(ValueError, match="NaN"):
+        LayerEnsemble().fit(layers, y, validation=(broken, labels))
+    with pytest.raises(ValueError, match="trusted must be a boolean mask"):
+        LayerEnsemble().fit(layers, y, validation=(held, labels), trusted=[3, 5])
+
+
+def test_weak_judges_ask_a_layer_that_knows_more():
+    rng = np.random.default_rng(0)
+    true = rng.integers(5, size=4000)
+    means = rng.normal(size=(5, 8))
+    y = noise.uniform(true, 0.3, random_state=0).labels
+    weak = rng.normal(size=(4000, 8)) + 0.4 * means[true]
+    strong = rng.normal(size=(4000, 8)) + 1.6 * means[true]
+    # It also knows a little about the labels it was trained on, and would not be asked at first.
+    strong[:3000] += 0.35 * means[y[:3000]]
+    layers = {"weak": weak, "strong": strong}
+    train, held = (
+        {n: X[part] for n, X in layers.items()} for part in (slice(3000), slice(3000, None))
+    )
+    assert memorisation_gap(train["strong"], y[:3000], held["strong"], y[3000:]) > consensus.GAP
+    ensemble = LayerEnsemble(random_state=0).fit(train, y[:3000], validation=(held, y[3000:]))
+    assert ensemble.judgement_.judges == ["weak", "strong"]
+    held_out = consensus.HeldOut(held, y[3000:])
+    memorised = {"weak": train["weak"], "strong": train["strong"] + 4 * means[y[:3000]]}
+    gaps = {n: memorisation_gap(X, y[:3000], held[n], y[3000:]) for n, X in memorised.items()}
+    assert consensus.more_judges(memorised, y[:3000], held_out, gaps, ["weak"]) == ["weak"]

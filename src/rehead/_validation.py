@@ -160,8 +160,8 @@ def known_codes(y: Array, classes: Array) -> Array:
     strange = sorted(set(y.tolist()) - set(classes.tolist()), key=str)
     if strange:
         raise ValueError(
-            f"The model was not fitted on these labels: {strange[:5]}. It knows {list(classes)}; "
-            "fit it on all classes, or leave those rows out."
+            f"The model was not fitted on these labels: {_some(strange)}. It knows "
+            f"{_some(classes.tolist())}; fit it on all classes, or leave those rows out."
         )
     return np.searchsorted(classes, y).astype(np.int64)
 

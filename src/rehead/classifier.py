@@ -202,7 +202,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
             doubts = check.noise_notes(fit.noise.rate, fit.support, codes, self.classes_)
         for note in [*check.single_sample_note(codes, self.classes_), *fit.notes, *doubts]:
             warnings.warn(note, check.ReheadWarning, stacklevel=2)
-        self.support_ = fit.support > (0.0 if fit.noise is None else 0.5)
+        counts = 1.0 if weights is None else np.maximum(weights, np.finfo(float).tiny)
+        self.support_ = fit.support > (0.0 if fit.noise is None else 0.5 * counts)
         self.noise_ = fit.noise
         self.trust_ = fit.support
         self.n_iter_ = fit.n_iter
@@ -230,7 +231,9 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         kept = f"{self.support_.sum()} of {len(self.support_)} samples count"
         if self.noise_ is None:
             return f"{kept}; the noise was not measured (estimator='auto' does)."
-        rate, error = self.noise_.rate, self.noise_.rate_error
+        counted = self._seen_members >= 0
+        rate = 1.0 - float(self.trust_.mean()) if counted.all() else self.noise_.rate
+        error = self.noise_.rate_error
         verdict = "about clean" if rate <= 2 * error else f"{rate:.1%} wrong"
         return (
             f"The labels are {verdict} (standard error {error:.1%}). {kept} for more than half, "

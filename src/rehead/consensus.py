@@ -202,13 +202,14 @@ class HeldOut(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What was found about layers and labels."""
+    """What was found about layers and labels; ``wrong`` is the share of wrong labels."""
 
     gaps: dict[str, float]
     judges: list[str]
     noise: NoiseModel
     trust: Array
     rounds: int
+    wrong: float
 
     def explain(self, names: list[str], weights: Array) -> str:
         """In words."""
@@ -219,7 +220,7 @@ class Judgement(NamedTuple):
             )
             lines.append(f"Memorisation gaps: {gaps}.")
         lines.append(f"Labels were judged by {', '.join(self.judges)}, in {self.rounds} rounds.")
-        rate, error = self.noise.rate, self.noise.rate_error
+        rate, error = self.wrong, self.noise.rate_error
         verdict = "about clean" if rate <= 2 * error else f"{rate:.1%} wrong"
         lines.append(f"The labels are {verdict} (standard error {error:.1%}).")
         shares = ", ".join(f"{n} {w:.2f}" for n, w in zip(names, weights, strict=True))
@@ -228,7 +229,12 @@ class Judgement(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """All but the arrays."""
-        return {"gaps": self.gaps, "judges": self.judges, "rounds": self.rounds}
+        return {
+            "gaps": self.gaps,
+            "judges": self.judges,
+            "rounds": self.rounds,
+            "wrong": self.wrong,
+        }
 
     @classmethod
     def from_json(cls, saved: Any, arrays: Mapping[str, Array]) -> Judgement | None:
@@ -263,6 +269,8 @@ def fit_consensus(
 ) -> Consensus:
     """Judge the labels, estimate every layer from the trusted ones, weigh the members."""
     gaps: dict[str, float] = {}
+    if held_out is None and len(layers) == 1 and not given:
+        return _alone(layers, classes[codes], trusted, rng)
     if held_out is None:
         layers, given, codes, held_out, trusted = _own_split(
             layers, given, codes, classes, trusted, rng, groups
@@ -278,13 +286,14 @@ def fit_consensus(
     judges = _different(judges, layers)
     X = np.concatenate([layers[name] for name in judges], axis=1)
     seed = int(rng.integers(2**31))
-    judge = _fitted_judge(X, classes[codes], trusted, seed)
+    judge, said = _fitted_judge(X, classes[codes], trusted, seed)
     more = judges
     if len(gaps) > len(judges) and _confidence(judge, X, codes) < CONFIDENT:
         more = more_judges(layers, codes, held_out, gaps, judges)
     if len(more) > len(judges):
         judges, X = more, np.concatenate([layers[name] for name in more], axis=1)
-        judge = _fitted_judge(X, classes[codes], trusted, seed)
+        judge, said = _fitted_judge(X, classes[codes], trusted, seed)
+    _say(said)
     assert judge.noise_ is not None
     noise, trust = judge.noise_, judge.trust_
     weighed = _weigh(layers, given, codes, classes, held_out, judges, judge, noise, trust)
@@ -292,7 +301,8 @@ def fit_consensus(
     if sharper is not None:
         noise, trust = _judged_again(judge, X, codes, sharper, trusted)
         weighed = _weigh(layers, given, codes, classes, held_out, judges, judge, noise, trust)
-    judgement = Judgement(gaps, judges, noise, trust, int(judge.n_iter_.max()))
+    wrong = 1.0 - float(trust.mean())
+    judgement = Judgement(gaps, judges, noise, trust, int(judge.n_iter_.max()), wrong)
     return Consensus(
         [*weighed.members, *given],
         weighed.members,
@@ -301,6 +311,17 @@ def fit_consensus(
         judges if len(judges) > 1 else [],
         judgement,
     )
+
+
+def _alone(layers: dict[str, Array], y: Array, trusted: Any, rng: np.random.Generator) -> Consensus:
+    """One layer and nothing to weigh: no sample has to be held out."""
+    ((name, X),) = layers.items()
+    judge, said = _fitted_judge(X, y, trusted, int(rng.integers(2**31)))
+    _say(said)
+    assert judge.noise_ is not None
+    wrong = 1.0 - float(judge.trust_.mean())
+    judgement = Judgement({}, [name], judge.noise_, judge.trust_, int(judge.n_iter_.max()), wrong)
+    return Consensus([name], {name: judge}, {}, np.ones(1), [], judgement)
 
 
 class Weighed(NamedTuple):
@@ -365,9 +386,20 @@ def _sharper(weighed: Weighed, held_out: HeldOut, noise: NoiseModel) -> NoiseMod
     return seen if seen.rate + 2 * seen.rate_error < noise.rate else None
 
 
-def _fitted_judge(X: Array, y: Array, trusted: Any, seed: int) -> RobustGaussianClassifier:
+def _fitted_judge(
+    X: Array, y: Array, trusted: Any, seed: int
+) -> tuple[RobustGaussianClassifier, list[warnings.WarningMessage]]:
+    """A judge, and what it has to say; whether that is said depends on whether it is kept."""
     judge = RobustGaussianClassifier("anchored", random_state=seed)
-    return judge.fit(X, y, trusted=trusted)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        judge.fit(X, y, trusted=trusted)
+    return judge, said
+
+
+def _say(said: list[warnings.WarningMessage]) -> None:
+    for w in said:
+        warnings.warn(str(w.message), w.category, stacklevel=5)
 
 
 def _left_out_scores(judge: RobustGaussianClassifier, X: Array, codes: Array) -> Array:
@@ -436,15 +468,14 @@ def _own_split(
     groups: Array | None,
 ) -> tuple[dict[str, Array], dict[str, Array], Array, HeldOut, Any]:
     """Hold samples out, where the user has none: right for features that saw no labels."""
-    if len(layers) + len(given) > 1:
-        warnings.warn(
-            "No held-out samples were given, so a fifth of the training samples was held out, and "
-            f"the first layer ({next(iter(layers))}) judges the labels. For layers of a network "
-            "that was trained on these samples, pass validation=(layers, labels) of others: it has "
-            "memorised these.",
-            ReheadWarning,
-            stacklevel=5,
-        )
+    warnings.warn(
+        "No held-out samples were given, so a fifth of the training samples was held out, and "
+        f"the first layer ({next(iter(layers))}) judges the labels. For layers of a network "
+        "that was trained on these samples, pass validation=(layers, labels) of others: it has "
+        "memorised these.",
+        ReheadWarning,
+        stacklevel=5,
+    )
     held = np.zeros(len(codes), bool)
     if groups is not None:
         # Whole groups, at random, until a fifth of the samples is reached.

@@ -234,11 +234,12 @@ priors, random_state
             if rest:
                 check.warn_if_shared(ids, rest[0])
             check.check_layers(of_layers, expected=self._inputs)
-            held = {name: np.asarray(X) for name, X in of_layers.items()}
+            held = {n: self._held_out(n, of_layers[n], checked) for n in self._inputs}
             size = len(next(iter(held.values())))
             known = check.known_codes(check.check_labels(labels, size), self.classes_)
             held_out = HeldOut(held, known)
         together = check.check_groups(groups, n)
+        trusted = check.check_mask(trusted, n, "trusted")
         found = fit_consensus(
             checked, given, codes, self.classes_, held_out, trusted, rng, together
         )
@@ -248,6 +249,18 @@ priors, random_state
         self._stacked, self.judgement_ = found.stacked, found.judgement
         self.transition_ = found.judgement.noise.transition
         return self
+
+    def _held_out(self, name: str, X: Any, training: Layers) -> Array:
+        """Held-out features of a layer, which must look like its training features."""
+        if name in self._given():
+            return np.asarray(X)
+        held = check.check_features(RobustGaussianClassifier(), X, reset=True)
+        if held.shape[1] != training[name].shape[1]:
+            raise ValueError(
+                f"Layer {name} has {held.shape[1]} features in validation and "
+                f"{training[name].shape[1]} in training: both must come from the same network."
+            )
+        return held
 
     def _fit_members(self, members: Layers, y: Any, trusted: Any) -> None:
         own = ("penultimate", "given", "weights", "stack")

@@ -144,3 +144,20 @@ def test_a_class_without_a_trusted_label_is_named(blobs):
     with pytest.warns(ReheadWarning, match=r"(Next to no label|labelled) 2"):
         clf = fit(X, noisy)
     assert clf.score(X, y) > 0.97
+
+
+def test_weights_below_one_do_not_make_samples_doubtful(task):
+    X, y = task
+    plain = fit(X, y)
+    halves = RobustGaussianClassifier("anchored", random_state=0)
+    halves.fit(X, y, sample_weight=np.full(len(y), 0.5))
+    assert halves.support_.mean() == pytest.approx(plain.support_.mean(), abs=0.02)
+
+
+def test_labels_that_are_known_say_nothing_about_the_noise(task):
+    X, y = task
+    noisy = noise.uniform(y, 0.4, random_state=0)
+    trusted = np.arange(len(y)) % 2 == 0
+    labels = np.where(trusted, y, noisy.labels)
+    clf = RobustGaussianClassifier("anchored", random_state=0).fit(X, labels, trusted=trusted)
+    assert clf.noise_.rate == pytest.approx(noisy.changed[~trusted].mean(), abs=0.06)

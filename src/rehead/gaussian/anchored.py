@@ -72,6 +72,14 @@ class Labelled(NamedTuple):
     def n_classes(self) -> int:
         return self.data.n_classes
 
+    @property
+    def doubtful(self) -> Array:
+        """How often each of ``some`` counts for the noise: labels that are known say nothing."""
+        counts = self.counts[self.some]
+        if self.data.trusted is None or self.data.trusted[self.some].all():
+            return counts
+        return np.where(self.data.trusted[self.some], 0.0, counts)
+
 
 class Round(NamedTuple):
     """Trust, the Gaussians estimated with it, and the noise model of their scores."""
@@ -215,7 +223,7 @@ def _estimated(rows: Labelled, trust: Array, candidates: tuple[Regularisation, .
     def estimated(candidate: Regularisation) -> Round:
         gaussians = from_moments(pooled, **candidate._asdict())
         scores = leave_one_out(rows, trust, gaussians)
-        noise = fit_noise(scores, rows.codes[some], counts=rows.counts[some])
+        noise = fit_noise(scores, rows.codes[some], counts=rows.doubtful)
         return Round(trust, gaussians, noise, candidate)
 
     # One after the other: the covariances of all at once would be large.
@@ -224,7 +232,7 @@ def _estimated(rows: Labelled, trust: Array, candidates: tuple[Regularisation, .
 
 def _inside(rows: Labelled, trust: Array) -> Kept:
     """What the estimates contain. One copy of a row is left out, also where it counts more."""
-    one = np.where(rows.counts > 0, trust, 0.0)
+    one = trust * np.minimum(rows.counts, 1.0)
     classes = np.bincount(rows.codes, weights=trust * rows.counts, minlength=rows.n_classes)
     return Kept(one, rows.codes, classes)
 

@@ -10,7 +10,8 @@ No label is dropped: a wrong one is counted to the class it belongs to. In turns
     beta_c, mu_c, T[c, k] = means of r, x and the labels weighted by r,
 
 and, since the scatter of all samples never changes, n Sigma = total scatter - sum_c n_c (mu_c - m)
-(mu_c - m)': after the first round no pass over the samples costs d^2. Each turn raises
+(mu_c - m)': after the first round no pass over the samples costs d^2. With T free and nothing
+shrunk, each turn raises
 
     F = sum_i tau log sum_c (beta_c T[c, y_i] N(x_i; mu_c, Sigma))^(1/tau),
 
@@ -89,7 +90,7 @@ def mixture(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     total = Total.of(pooled)
     gaussians = from_moments(pooled, shrinkage=options.shrinkage)
     scores = leave_one_out(rows, everything, gaussians)
-    first = fit_noise(scores, rows.codes[rows.some], counts=rows.counts[rows.some])
+    first = fit_noise(scores, rows.codes[rows.some], counts=rows.doubtful)
     tau, anchored = max(first.temperature, 1.0), first.transition
     now = Mixture(gaussians, first.priors, anchored)
     expected = expectation(rows, total, now, tau)
@@ -111,13 +112,13 @@ def expectation(rows: Labelled, total: Total, now: Mixture, tau: float) -> Expec
     objective = 0.0
     for a in range(0, len(X), BLOCK):
         part = slice(a, a + BLOCK)
-        block, counts = X[part] - total.mean.astype(X.dtype), rows.counts[part, None]
+        block, counts = X[part] - total.mean, rows.counts[part, None]
         joint = log_joint(rows, now, part) / tau
         norm = logsumexp(joint, axis=1, keepdims=True)
         objective += tau * float((counts * norm).sum())
         r = np.exp(joint - norm) * counts
         weights += r.sum(axis=0)
-        totals += r.T.astype(block.dtype) @ block
+        totals += r.T @ block
         np.add.at(labels.T, rows.codes[part], r)
     # The quadratic term that all classes share, of all samples at once.
     offset = total.mean - g.centre
