@@ -8,13 +8,14 @@ ifneq ($(wildcard $(SHARED_DATA)),)
 export REHEAD_DATA ?= $(SHARED_DATA)
 endif
 
-.PHONY: demo test bench methods lint format clean
+.PHONY: demo test bench accuracy accuracy-quick methods lint format clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    train on noisy digits, fix the network, write demo-report.html"
 	@echo "make test    lint, types, doctests, tests"
 	@echo "make methods the training methods on noisy digits: fills benchmarks/results/methods.json"
+	@echo "make accuracy        the accuracy grid, and docs/accuracy.md (accuracy-quick: a part of it)"
 	@echo "make bench   speed and memory of the core and of feature extraction (LARGE=1: size D too)"
 
 # Reinstalled when the metadata or the pins change; the code itself is installed in place.
@@ -38,6 +39,15 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/core.py $(if $(LARGE),--large)
 	$(BIN)/python benchmarks/features.py
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/default.py
+
+# The grid takes hours the first time (networks are trained); what was measured is not measured again.
+accuracy: $(VENV)/installed
+	$(BIN)/python benchmarks/accuracy.py $(ARGS)
+	$(BIN)/python benchmarks/page.py
+
+accuracy-quick: $(VENV)/installed
+	$(BIN)/python benchmarks/accuracy.py --quick
 
 methods: $(VENV)/installed
 	$(BIN)/python benchmarks/methods.py $(ARGS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -75,7 +75,7 @@ class Grid(NamedTuple):
     cells: list[Cell]
 
     @classmethod
-    def read(cls, folder: Path, tasks: list[str], seeds: list[int]) -> Grid:
+    def read(cls, folder: Path, tasks: Sequence[str], seeds: Sequence[int]) -> Grid:
         """From the files of a folder."""
         cells = []
         for task in tasks:
@@ -193,6 +193,28 @@ def show(grid: Grid, console: Console | None = None) -> None:
     for target in targets(grid):
         mark = "[green]reached[/]" if target.reached else "[red]missed [/]"
         console.print(f"{mark}  {target.text}: {target.measured}")
+
+
+def beside(now: Grid, committed: Grid) -> None:
+    """Print what was measured now, and in brackets what is committed."""
+    earlier = {name_of(cell): cell for cell in committed.cells}
+    for task in dict.fromkeys(cell.task for cell in now.cells):
+        cells = now.of(task)
+        table = Table(f"{task}: now (committed)", *[_noise(c) for c in cells])
+        for column in cells[0].columns:
+            table.add_row(column, *[_pair(c, earlier.get(name_of(c)), column) for c in cells])
+        for figure in ("auroc", "estimated"):
+            table.add_row(figure, *[_pair(c, earlier.get(name_of(c)), figure) for c in cells])
+        Console(width=120).print(table)
+
+
+def _pair(now: Cell, committed: Cell | None, name: str) -> str:
+    def text(cell: Cell) -> str:
+        if name in cell.columns:
+            return f"{cell.accuracy(name).mean():.1f}"
+        return f"{cell.audit(name).mean():.3f}"
+
+    return text(now) if committed is None else f"{text(now)} ({text(committed)})"
 
 
 def table_of(task: str, cells: list[Cell]) -> Table:

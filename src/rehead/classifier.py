@@ -37,6 +37,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
           measured at the surest samples of each class; adapts to any amount of noise, and costs
           nothing on clean labels; posteriors are calibrated;
         - "agreement": samples whose leave-one-out prediction is their label;
+        - "mixture": all samples, each counted to the classes it may belong to, noise and
+          Gaussians fitted together by expectation-maximisation;
         - "mcd": the paper's RoG: in each class the samples whose covariance has the smallest
           determinant (Algorithm 1), then one covariance for all classes;
         - "posterior": in each class the samples whose label has the highest posterior under
@@ -55,7 +57,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         wastes fewer clean samples when the noise is low.
     max_steps : int, optional
         Rounds of estimating and selecting. Default 2, as in the paper; 3 for "posterior", 5 for
-        "agreement", at most 8 for "anchored".
+        "agreement", 20 for "mixture"; 8 for "anchored", with trust and with sharper trust.
     n_starts : int, optional
         Random starts of each class's MCD (default 1); the smallest determinant wins.
     start : {"random", "deterministic", "pooled"}, optional
