@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from columns import COLUMNS, cleanlab_quality, fit_ensemble, with_softmax
+from columns import COLUMNS, cleanlab_quality, default, with_softmax
 from grid import Grid, path_of, show
 from reporting import circumstances, write_json
 from rich.console import Console
@@ -53,7 +53,7 @@ def measure(task: Task, columns: Sequence[str], cell: dict[str, Any]) -> None:
 
 def audit(task: Task) -> dict[str, Any]:
     """How well the default judges the training labels, beside cleanlab with its features."""
-    model = fit_ensemble(task, with_softmax)
+    model = default(task)
     report = score_labels(model, with_softmax(task.train), task.train.y)
     judges = model.judgement_.judges if model.judgement_ else list(task.train.layers)
     found: dict[str, Any] = {

@@ -7,6 +7,7 @@ training label.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ def pruned(model: Callable[[], BaseEstimator], layer: Callable[[Task], str]) -> 
     def predict(task: Task) -> Array:
         name = layer(task)
         X, y = task.train.layers[name], task.train.y
-        wrong = find_label_issues(y, out_of_sample(model(), X, y), n_jobs=1)
+        wrong = find_label_issues(y, out_of_sample(task, model, (name,)), n_jobs=1)
         # Where cleanlab leaves nothing of a class, the class stays as it is.
         for c in np.unique(y):
             if wrong[y == c].all():
@@ -74,9 +75,11 @@ def pruned(model: Callable[[], BaseEstimator], layer: Callable[[Task], str]) -> 
     return predict
 
 
-def out_of_sample(model: Any, X: Array, y: Array) -> Array:
-    """Posteriors of models that did not see the row."""
-    return np.asarray(cross_val_predict(model, X, y, cv=FOLDS, method="predict_proba"))
+@lru_cache(maxsize=4)
+def out_of_sample(task: Task, model: Callable[[], Any], layers: tuple[str, ...]) -> Array:
+    """Posteriors of models that did not see the row; pruning and ranking both need them."""
+    X = np.concatenate([task.train.layers[name] for name in layers], axis=1)
+    return np.asarray(cross_val_predict(model(), X, task.train.y, cv=FOLDS, method="predict_proba"))
 
 
 def with_softmax(part: Part) -> dict[str, Array]:
@@ -111,9 +114,15 @@ def softmax(task: Task) -> Array:
     return task.test.outputs.argmax(axis=1)
 
 
+@lru_cache(maxsize=1)
+def default(task: Task) -> LayerEnsemble:
+    """The default, with the network's softmax to choose; it predicts, and judges labels."""
+    return fit_ensemble(task, with_softmax)
+
+
 def auto(task: Task) -> Array:
-    """The default, with the network's softmax to choose."""
-    return np.asarray(fit_ensemble(task, with_softmax).predict(with_softmax(task.test)))
+    """What the default predicts."""
+    return np.asarray(default(task).predict(with_softmax(task.test)))
 
 
 def oracle(task: Task) -> Array:
@@ -158,9 +167,7 @@ COLUMNS = {**PEERS, **FIRST_LAYER, **SPECIALISTS, "auto": auto, "oracle": oracle
 
 def cleanlab_quality(task: Task, judges: list[str]) -> dict[str, Array]:
     """Cleanlab's quality of each training label, with the features that our judge had."""
-    X = np.concatenate([task.train.layers[name] for name in judges], axis=1)
-    y = task.train.y
     return {
-        name: get_label_quality_scores(y, out_of_sample(model(), X, y))
+        name: get_label_quality_scores(task.train.y, out_of_sample(task, model, tuple(judges)))
         for name, model in (("LDA", lda), ("LR", logistic))
     }

@@ -53,7 +53,7 @@ class Part:
     outputs: np.ndarray | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Task:
     """Noisy training and validation parts, a clean test part, and the truth about the labels."""
 

@@ -161,7 +161,7 @@ def test_mistakes_name_the_fix(files):
     np.save("few.npy", y[:9])
     assert "450 rows and y has 9 labels" in run("head", "store", "--labels", "few.npy", code=1)
     np.save("other.npy", np.where(y == "ant", "ape", y))
-    assert "not fitted on these labels: ['ape']" in run(
+    assert "not fitted on these labels: 'ape'" in run(
         "head", "store", "--labels", "other.npy", code=1
     )
     assert "one entry for each of the 450 rows" in run("head", "store", "--ids", "few.npy", code=1)

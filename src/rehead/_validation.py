@@ -236,6 +236,8 @@ def single_sample_note(codes: Array, classes: Array) -> list[str]:
 
 MOSTLY_WRONG = 0.65
 """Share of wrong labels above which the right ones can hardly be told from them."""
+FAR_BELOW = 0.15
+"""How much rarer right labels are in a class of mostly wrong ones than in all."""
 FEW_RIGHT = 4.0
 """A class of which fewer samples are trusted has next to none to be estimated from."""
 
@@ -259,7 +261,9 @@ def noise_notes(rate: float, trust: Array, codes: Array, classes: Array) -> list
             f"Next to no label {_some(lost)} is trusted, so the few best samples stand for the "
             "class. Look at them, or mark some that are known to be right with trusted=."
         )
-    doubtful = classes[(right < 0.5 * size) & (size > 1)].tolist()
+    # Where all classes are about as noisy, chance puts some below one half.
+    share = right / np.maximum(size, 1)
+    doubtful = classes[(share < 0.5) & (share < 1.0 - rate - FAR_BELOW) & (size > 1)].tolist()
     doubtful = [name for name in doubtful if name not in lost]
     if doubtful and rate < 0.5:
         notes.append(

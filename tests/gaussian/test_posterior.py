@@ -141,14 +141,14 @@ def test_a_prior_of_zero_ranks_without_nan(blobs):
 
 @pytest.mark.parametrize("shrinkage", [0.1, 0.6, 0.9])
 def test_with_shrinkage_only_the_estimated_share_is_left_out(blobs, brute, shrinkage):
-    X, y = blobs(sizes=(20, 15, 15), d=30, distance=0.3)
+    X, y = blobs(sizes=(80, 60, 60), d=60, distance=0.15)
     data = group_by_class(X, y, 3)
     subsets = [data.whole(c) for c in range(3)]
     g = from_moments(pooled_moments(data, subsets), shrinkage=shrinkage)
     assert g.estimated == 1 - shrinkage
     got = label_scores(g, X, y, kept(data, subsets), scores_as_posterior)
     # Refit without each sample, shrunk towards what the whole is shrunk towards.
-    target = np.trace(brute.tied(X, y)[1]) / 30 * np.eye(30)
+    target = np.trace(brute.tied(X, y)[1]) / 60 * np.eye(60)
     expected = []
     for i in range(len(X)):
         means, S = brute.tied(X, y, np.arange(len(X)) != i)

@@ -30,6 +30,8 @@ def oas_intensity(covariance: Array, n: float) -> float:
     d = len(covariance)
     diagonal = np.einsum("ii->i", covariance).astype(np.float64)
     below = np.tril(covariance, -1)
+    if (unit := float(diagonal.mean())) > 0:  # the scale does not matter, but squares overflow
+        diagonal, below = diagonal / unit, below / unit
     trace_of_square = float((diagonal**2).sum() + 2.0 * np.einsum("ij,ij->", below, below))
     mu = float(diagonal.mean())
     alpha = trace_of_square / d**2
