@@ -27,6 +27,6 @@ def test_the_page_shows_suspects_maps_and_bars(page: str) -> None:
 
 
 def test_a_missing_folder_is_a_clear_error(tmp_path: Path) -> None:
-    settings = DemoSettings(noises=("flip",), n_seeds=1, epochs=3)
+    settings = DemoSettings(noises=("uniform",), n_seeds=1, epochs=3)
     with pytest.raises(FileNotFoundError, match="There is no folder"):
         write_demo_report(run_demo(settings), tmp_path / "missing" / "demo.html", seconds=1.0)
