@@ -45,8 +45,9 @@ class Cell(NamedTuple):
 
     @property
     def columns(self) -> list[str]:
-        """Ways to predict that were measured."""
-        return list(self.seeds[0]["accuracy"])
+        """Ways to predict that were measured with all seeds."""
+        measured = [seed["accuracy"] for seed in self.seeds]
+        return [name for name in measured[0] if all(name in m for m in measured)]
 
     @property
     def rivals(self) -> list[str]:

@@ -161,3 +161,13 @@ def test_labels_that_are_known_say_nothing_about_the_noise(task):
     labels = np.where(trusted, y, noisy.labels)
     clf = RobustGaussianClassifier("anchored", random_state=0).fit(X, labels, trusted=trusted)
     assert clf.noise_.rate == pytest.approx(noisy.changed[~trusted].mean(), abs=0.06)
+
+
+def test_features_that_are_often_silent_make_no_outliers():
+    rng = np.random.default_rng(0)
+    active = rng.random((2000, 50)) < 0.55
+    X = np.where(active, rng.exponential(size=(2000, 50)), 1e-4 * rng.random((2000, 50)))
+    assert not far_outliers(X).any()
+    X[:600] += 1e4
+    assert far_outliers(X)[:600].all()
+    assert not far_outliers(X)[600:].any()

@@ -160,8 +160,9 @@ def labelled(data: ByClass, rng: np.random.Generator) -> Labelled:
 def far_outliers(X: Array, counts: Array | None = None) -> Array:
     """Rows so far away that they would rule every moment; no label has to be looked at for that.
 
-    Distance from the median of each feature, in units of its median absolute deviation. Features of
-    which more than half of the values are the same have none, and are left out.
+    Distance from the median of each feature, in units of its median absolute deviation, or of half
+    the mean one where that is more. Features of which more than half of the values are the same
+    have none, and are left out.
     """
     some = np.linspace(0, len(X) - 1, min(len(X), SAMPLED)).astype(np.int64)
     w = None if counts is None else counts[some]
@@ -170,8 +171,11 @@ def far_outliers(X: Array, counts: Array | None = None) -> Array:
         part = slice(a, a + COLUMNS)
         values = X[some, part].astype(np.float64)
         middle[part] = _medians(values, w)
-        values -= middle[part]
-        scale[part] = _medians(np.abs(values, out=values), w)
+        values = np.abs(np.subtract(values, middle[part], out=values), out=values)
+        usual = _medians(values, w)
+        # A feature that is often silent has a small median deviation; it is not that precise.
+        mean = np.average(values, axis=0, weights=w)
+        scale[part] = np.where(usual > 0, np.maximum(usual, mean / 2), 0.0)
     if not (scale > 0).any():
         return np.zeros(len(X), bool)
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0).astype(X.dtype)
