@@ -172,10 +172,10 @@ def far_outliers(X: Array, counts: Array | None = None) -> Array:
         values = X[some, part].astype(np.float64)
         middle[part] = _medians(values, w)
         values = np.abs(np.subtract(values, middle[part], out=values), out=values)
-        usual = _medians(values, w)
+        deviation = _medians(values, w)
         # A feature that is often silent has a small median deviation; it is not that precise.
         mean = np.average(values, axis=0, weights=w)
-        scale[part] = np.where(usual > 0, np.maximum(usual, mean / 2), 0.0)
+        scale[part] = np.where(deviation > 0, np.maximum(deviation, mean / 2), 0.0)
     if not (scale > 0).any():
         return np.zeros(len(X), bool)
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0).astype(X.dtype)
