@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import tempfile
 import time
 import warnings
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from columns import COLUMNS, cleanlab_quality, default, with_softmax
-from grid import Grid, path_of, show
+from grid import Grid, beside, path_of, show
 from reporting import circumstances, write_json
 from rich.console import Console
 from sklearn.metrics import roc_auc_score
@@ -98,24 +99,41 @@ def main() -> None:
     parser.add_argument("--columns", nargs="+", choices=list(COLUMNS), default=list(COLUMNS))
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the cells")
     args = parser.parse_args()
-    names, seeds = (list(QUICK), [0]) if args.quick else (args.tasks, args.seeds)
-    for seed in [] if args.only_print else seeds:
-        for name in names:
+    if args.quick:
+        quick()
+        return
+    for seed in [] if args.only_print else args.seeds:
+        for name in args.tasks:
             for kind, rate in noises_of(name):
                 path = path_of(args.results, name, kind, rate, seed)
-                cell = read(path)
-                missing = [c for c in args.columns if c not in cell["accuracy"]]
                 made = (CACHE / path.with_suffix(".npz").name).exists()
-                if not missing or (args.cached and not made):
-                    continue
-                measure(load_task(name, kind, rate, seed), missing, cell)
-                cell["accuracy"] = {
-                    c: cell["accuracy"][c] for c in COLUMNS if c in cell["accuracy"]
-                }
-                write_json(path, cell)
-                shown = {k: round(100 * v, 1) for k, v in cell["accuracy"].items()}
-                Console(width=200).print(name, kind, rate, seed, shown)
-    show(Grid.read(args.results, names, seeds))
+                if made or not args.cached:
+                    fill(path, (name, kind, rate, seed), args.columns)
+    show(Grid.read(args.results, args.tasks, args.seeds))
+
+
+def fill(path: Path, cell_of: tuple[str, str, float, int], columns: Sequence[str]) -> None:
+    """Measure what is missing of a cell."""
+    cell = read(path)
+    missing = [c for c in columns if c not in cell["accuracy"]]
+    if not missing:
+        return
+    measure(load_task(*cell_of), missing, cell)
+    found = cell["accuracy"]
+    cell["accuracy"] = {c: found[c] for c in COLUMNS if c in found}
+    write_json(path, cell)
+    shown = {k: round(100 * v, 1) for k, v in cell["accuracy"].items()}
+    Console(width=200).print(*cell_of, shown)
+
+
+def quick() -> None:
+    """Measure a part of seed 0 anew, and print it beside the committed cells."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in QUICK:
+            for kind, rate in QUICK_NOISES:
+                path = path_of(Path(folder), name, kind, rate, 0)
+                fill(path, (name, kind, rate, 0), QUICK_COLUMNS)
+        beside(Grid.read(Path(folder), QUICK, [0]), Grid.read(RESULTS, QUICK, [0]))
 
 
 if __name__ == "__main__":
