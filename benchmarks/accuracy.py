@@ -6,9 +6,8 @@
 
 A cell is a task under a noise with a seed: test accuracy of every column, how well wrong labels are
 found (area under the ROC curve), the estimated noise rate, and the calibration error of the quality
-score. Nothing is chosen on test labels. The few constants of the default (the share of anchors, the
-gap of a judge, the prior of a member) were set while looking at seed 0 of the digits, Reuters-8,
-Twitter and CIFAR-10 networks; other seeds and the frozen features were measured afterwards.
+score. Nothing is chosen on test labels at run time; how the constants of the default were set is
+told in ``page.md``.
 """
 
 from __future__ import annotations
