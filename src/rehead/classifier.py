@@ -17,7 +17,7 @@ from rehead._typing import Array
 from rehead.fingerprint import fingerprint
 from rehead.gaussian import Options, TiedGaussians, estimate, group_by_class, tied_gaussians
 from rehead.gaussian.labelnoise import NoiseModel
-from rehead.gaussian.options import Fit, Start
+from rehead.gaussian.options import OPTIONS, Fit, Start
 from rehead.gaussian.posterior import Kept
 from rehead.gaussian.shrinkage import Shrinkage
 from rehead.gaussian.typical import Reference, make_reference
@@ -172,18 +172,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        options = {
-            name: getattr(self, name)
-            for name in (
-                "support_fraction",
-                "max_steps",
-                "n_starts",
-                "start",
-                "leave_one_out",
-                "shrinkage",
-                "priors",
-            )
-        }
+        options = {name: getattr(self, name) for name in OPTIONS}
         name, resolved = check.resolve_options(self.estimator, self.preset, options)
         X = check.check_features(self, X, reset=True)
         y = check.check_labels(y, len(X))

@@ -16,18 +16,10 @@ from rehead._typing import Array
 from rehead.classifier import RobustGaussianClassifier
 from rehead.consensus import STACK, HeldOut, Judgement, fit_consensus, log_of
 from rehead.gaussian.labelnoise import Calibration
+from rehead.gaussian.options import OPTIONS
 from rehead.weights import authors_weights, estimate_transition, layer_weights
 
 Layers = Mapping[str, Any]
-OPTIONS = (
-    "support_fraction",
-    "max_steps",
-    "n_starts",
-    "start",
-    "leave_one_out",
-    "shrinkage",
-    "priors",
-)
 
 
 class LayerEnsemble(ClassifierMixin, BaseEstimator):

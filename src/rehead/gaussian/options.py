@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, NamedTuple
 
 from rehead._typing import Array
@@ -50,6 +50,10 @@ class Options:
     leave_one_out: bool = False
     shrinkage: Shrinkage = 0.0
     priors: str | Array = "uniform"
+
+
+OPTIONS = tuple(field.name for field in fields(Options))
+"""Their names, which are also those of the classifiers' parameters."""
 
 
 class Fit(NamedTuple):
