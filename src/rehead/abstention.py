@@ -267,7 +267,7 @@ def less_noise(noise: NoiseModel, level: float) -> Array:
     >>> import numpy as np
     >>> from rehead.gaussian.labelnoise import NoiseModel
     >>> T = np.array([[0.7, 0.3], [0.3, 0.7]])
-    >>> noise = NoiseModel(1.0, np.full(2, 0.5), T, np.full(2, 500.0), 0.0)
+    >>> noise = NoiseModel(1.0, np.full(2, 0.5), T, np.full(2, 500.0), 0.0, 0.2)
     >>> less_noise(noise, 0.05).round(2)
     array([[0.72, 0.28],
            [0.28, 0.72]])

@@ -91,8 +91,9 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         How far each training label counts, 0 to 1 (to its weight, with sample weights): for
         "anchored" the probability that it is right, otherwise 1 for what was kept.
     noise_ : NoiseModel or None
-        What "anchored" found out about the noise: ``noise_.rate``, its standard error
-        ``noise_.rate_error``, the matrix ``noise_.transition``.
+        What was found out about the noise: the share of wrong labels ``noise_.wrong``, the matrix
+        ``noise_.transition``, the rate that it stands for ``noise_.rate``, its standard error
+        ``noise_.rate_error``.
     n_iter_ : array of shape (n_classes,)
         Selection steps done for each class; 0 where there was nothing to trim.
     log_det_ : float
@@ -222,9 +223,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         kept = f"{self.support_.sum()} of {len(self.support_)} samples count"
         if self.noise_ is None:
             return f"{kept}; the noise was not measured (estimator='auto' does)."
-        counted = self._seen_members >= 0
-        rate = 1.0 - float(self.trust_.mean()) if counted.all() else self.noise_.rate
-        error = self.noise_.rate_error
+        rate, error = self.noise_.wrong, self.noise_.rate_error
         verdict = "about clean" if rate <= 2 * error else f"{rate:.1%} wrong"
         return (
             f"The labels are {verdict} (standard error {error:.1%}). {kept} for more than half, "
@@ -337,7 +336,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         self.noise_ = None
         if "noise.nll" in arrays:
             fields: dict[str, Any] = {f: arrays[f"noise.{f}"] for f in NoiseModel._fields}
-            numbers = {name: float(fields[name]) for name in ("temperature", "nll")}
+            numbers = {name: float(fields[name]) for name in ("temperature", "nll", "wrong")}
             self.noise_ = NoiseModel(**{**fields, **numbers})
         self._set_gaussians(g, np.dtype(settings["dtype"]))
         if "reference.size" in arrays:

@@ -1,13 +1,12 @@
 """Consensus: labels are judged by layers that did not memorise them, for the good of all layers.
 
 The deep layers of a network have memorised the wrong labels, the earlier ones (and the raw input,
-and any encoder that never saw the labels) have not. A layer gives itself away by its *memorisation
-gap*: how much more likely its leave-one-out posterior makes the training labels than held-out ones,
-which are just as noisy. So
+and any encoder that never saw the labels) have not. So
 
-1. layers whose gap is small are the judges; stacked, they say how far each label is to be trusted
-   ("anchored", see ``gaussian/anchored.py``), and what the noise is;
-2. every layer is estimated anew from samples weighted by that trust;
+1. layers that did not memorise the labels are the judges (``memorisation.py``); stacked, they say
+   how far each label is to be trusted ("anchored", see ``gaussian/anchored.py``), and what the
+   noise is;
+2. every layer is estimated anew, samples weighted by that trust or counted to what they are;
 3. on held-out noisy labels, with the *one* transition matrix of the judges, each member is
    calibrated and the mixture of members is chosen under which these labels are most likely. The
    network's own softmax is a member like any other: it is kept where the labels are clean.
@@ -17,7 +16,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,191 +24,35 @@ import numpy as np
 from rehead._typing import Array
 from rehead._validation import ReheadWarning, as_posterior
 from rehead.classifier import RobustGaussianClassifier
-from rehead.gaussian import group_by_class
-from rehead.gaussian.anchored import Regularisation
-from rehead.gaussian.kernels import Subset
 from rehead.gaussian.labelnoise import Calibration, NoiseModel, calibrate, fit_noise
 from rehead.gaussian.posterior import Kept, label_scores
-from rehead.gaussian.rows import pooled_moments
-from rehead.gaussian.tied import TiedGaussians, from_moments
+from rehead.members import Judged, log_of, members_of, mixture_weights
+from rehead.memorisation import (
+    HeldOut,
+    choose_judges,
+    different,
+    memorisation_gap,
+    more_judges,
+    warn_of_judges,
+)
 
-GAP = 0.05
-"""Layers whose gap is at most so much above the smallest one are judges."""
-MEMORISED = 0.5
-"""Gap in nats from which on a layer knows its labels by heart."""
 CONFIDENT = 0.85
 """Judges that are less sure than this, on average, may need others beside them."""
 ENOUGH = 1000
 """Held-out samples that it takes to measure the noise on them."""
-CANDIDATES = tuple(Regularisation(a, d) for d in (False, True) for a in (0.02, 0.1, 0.3, 0.6))
-"""What the members' regularisation is chosen from."""
-SAMPLED = 5_000
-"""So many samples are enough to measure an agreement."""
 LEAST_TRUST = 1e-3
 """No label is trusted less, so that no class is ever empty."""
 STACK = "stack"
-PRIOR = 1.0
-"""Every member starts with the weight of so many held-out samples."""
-
-
-def memorisation_gap(X: Array, codes: Array, held_out: Array, held_out_codes: Array) -> float:
-    """How much likelier training labels are than held-out ones, in nats a label.
-
-    Training labels are judged leave-one-out, so a layer that knows nothing of them has a gap of
-    about 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> y = rng.integers(2, size=400)
-    >>> honest, memorised = rng.normal(size=(400, 2)), rng.normal(size=(400, 2)) + 5 * y[:, None]
-    >>> new, new_y = rng.normal(size=(200, 2)), rng.integers(2, size=200)
-    >>> abs(memorisation_gap(honest, y, new, new_y)) < 0.1
-    True
-    >>> memorisation_gap(memorised, y, new, new_y) > 0.5
-    True
-    """
-    return seen_and_new(X, codes, held_out, held_out_codes).gap
-
-
-class SeenAndNew(NamedTuple):
-    """Nats a label of training labels, judged leave-one-out, and of held-out ones."""
-
-    seen: float
-    new: float
-
-    @property
-    def gap(self) -> float:
-        """How much likelier training labels are."""
-        return self.new - self.seen
-
-
-def seen_and_new(X: Array, codes: Array, held_out: Array, held_out_codes: Array) -> SeenAndNew:
-    """How likely a layer makes labels, all of its parameters set by the training labels."""
-    n_classes = int(max(codes.max(), held_out_codes.max())) + 1
-    data = group_by_class(X, codes, n_classes)
-    whole = [data.whole(c) for c in range(n_classes)]
-    gaussians = from_moments(pooled_moments(data, whole, np.float64), shrinkage="auto")
-    some = np.linspace(0, len(codes) - 1, min(SAMPLED, len(codes))).astype(np.int64)
-    sizes = np.bincount(codes, minlength=n_classes).astype(float)
-    inside = Kept(np.ones(len(some)), codes[some], sizes)
-    scores = label_scores(gaussians, X[some], codes[some], inside, lambda s, _: s)
-    noise = fit_noise(scores, codes[some])
-    posterior = noise.posterior(gaussians.scores(held_out))
-    return SeenAndNew(noise.nll, corrected_nll(posterior, held_out_codes, noise.transition))
-
-
-def choose_judges(gaps: Mapping[str, float]) -> list[str]:
-    """Names of the layers that may judge the training labels."""
-    limit = max(min(gaps.values()), 0.0) + GAP
-    return [name for name, gap in gaps.items() if gap <= limit]
-
-
-def more_judges(
-    layers: dict[str, Array],
-    codes: Array,
-    held_out: HeldOut,
-    gaps: Mapping[str, float],
-    judges: list[str],
-) -> list[str]:
-    """Judges, and the layers next to them in their gaps that have more to say.
-
-    A weak judge takes samples for anchors that are none, and sees more noise than there is. Layers
-    with a larger gap know more, if only they do not know the labels by heart. Held-out labels tell:
-    they get likelier with what a layer knows, and less likely with what it has memorised, since all
-    parameters are set by the training labels.
-    """
-    order = [*judges, *sorted(set(gaps) - set(judges), key=lambda name: gaps[name])]
-
-    def unlikely(n: int) -> float:
-        X, new = (
-            np.concatenate([of[name] for name in order[:n]], axis=1)
-            for of in (layers, held_out.layers)
-        )
-        return seen_and_new(X, codes, new, held_out.codes).new
-
-    best = min(range(len(judges), len(order) + 1), key=unlikely)
-    return [name for name in gaps if name in order[:best]]
-
-
-class Member(NamedTuple):
-    """Gaussians of a layer, calibrated, and how likely they make held-out labels."""
-
-    gaussians: TiedGaussians
-    nll: float
-
-
-def weighted_member(
-    X: Array,
-    codes: Array,
-    n_classes: int,
-    trust: Array,
-    held_out: Array,
-    held_out_codes: Array,
-    transition: Array,
-) -> Member:
-    """Gaussians of trusted samples; shrinkage and calibration as held-out labels ask for."""
-    data = group_by_class(X, codes, n_classes)
-    subsets = [Subset(np.arange(len(rows)), trust[rows]) for rows in data.rows]
-    pooled = pooled_moments(data, subsets, np.float64)
-    members = []
-    for candidate in CANDIDATES:
-        gaussians = from_moments(pooled, **candidate._asdict())
-        scores = gaussians.scores(held_out)
-        honest = calibrate(scores, held_out_codes, transition)
-        nll = corrected_nll(honest.posterior(scores), held_out_codes, transition)
-        members.append(Member(with_calibration(gaussians, honest), nll))
-    return min(members, key=lambda m: m.nll)
-
-
-def with_calibration(gaussians: TiedGaussians, honest: Calibration) -> TiedGaussians:
-    """The same Gaussians with an honest posterior."""
-    return replace(gaussians, temperature=honest.temperature, offsets=honest.offsets)
-
-
-def corrected_nll(posterior: Array, codes: Array, transition: Array) -> float:
-    """Mean of ``-log sum_c p_c T[c, y]``: how unlikely noisy labels are."""
-    likelihood = (posterior * transition[:, codes].T).sum(axis=1)
-    return float(-np.log(np.maximum(likelihood, np.finfo(float).tiny)).mean())
-
-
-def mixture_weights(
-    posteriors: list[Array], codes: Array, transition: Array, *, n_iter: int = 500
-) -> Array:
-    """Weights of members under which noisy labels are most likely, by EM.
-
-    Each member counts as if ``PRIOR`` held-out samples spoke for it, so that a few samples cannot
-    switch one off.
-    """
-    of_label = transition[:, codes].T
-    likelihoods = np.stack([(p * of_label).sum(axis=1) for p in posteriors], axis=1)
-    likelihoods /= np.maximum(likelihoods.max(axis=1, keepdims=True), np.finfo(float).tiny)
-    weights = np.full(len(posteriors), 1.0 / len(posteriors))
-    for _ in range(n_iter):
-        share = likelihoods * weights
-        share /= np.maximum(share.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        weights = share.sum(axis=0) + PRIOR
-        weights /= weights.sum()
-    return weights
-
-
-class HeldOut(NamedTuple):
-    """Layers (given posteriors among them) and noisy class codes of held-out samples."""
-
-    layers: dict[str, Array]
-    codes: Array
 
 
 class Judgement(NamedTuple):
-    """What was found about layers and labels; ``wrong`` is the share of wrong labels."""
+    """What was found about layers and labels."""
 
     gaps: dict[str, float]
     judges: list[str]
     noise: NoiseModel
     trust: Array
     rounds: int
-    wrong: float
 
     def explain(self, names: list[str], weights: Array) -> str:
         """In words."""
@@ -220,7 +63,7 @@ class Judgement(NamedTuple):
             )
             lines.append(f"Memorisation gaps: {gaps}.")
         lines.append(f"Labels were judged by {', '.join(self.judges)}, in {self.rounds} rounds.")
-        rate, error = self.wrong, self.noise.rate_error
+        rate, error = self.noise.wrong, self.noise.rate_error
         verdict = "about clean" if rate <= 2 * error else f"{rate:.1%} wrong"
         lines.append(f"The labels are {verdict} (standard error {error:.1%}).")
         shares = ", ".join(f"{n} {w:.2f}" for n, w in zip(names, weights, strict=True))
@@ -233,7 +76,6 @@ class Judgement(NamedTuple):
             "gaps": self.gaps,
             "judges": self.judges,
             "rounds": self.rounds,
-            "wrong": self.wrong,
         }
 
     @classmethod
@@ -242,7 +84,7 @@ class Judgement(NamedTuple):
         if saved is None:
             return None
         fields: dict[str, Any] = {f: arrays[f"judgement.{f}"] for f in NoiseModel._fields}
-        fields |= {name: float(fields[name]) for name in ("temperature", "nll")}
+        fields |= {name: float(fields[name]) for name in ("temperature", "nll", "wrong")}
         return cls(noise=NoiseModel(**fields), trust=np.empty(0), **saved)
 
 
@@ -282,8 +124,8 @@ def fit_consensus(
             for name, X in layers.items()
         }
         judges = choose_judges(gaps)
-        _warn_of_judges(gaps, judges)
-    judges = _different(judges, layers)
+        warn_of_judges(gaps, judges)
+    judges = different(judges, layers)
     X = np.concatenate([layers[name] for name in judges], axis=1)
     seed = int(rng.integers(2**31))
     judge, said = _fitted_judge(X, classes[codes], trusted, seed)
@@ -296,13 +138,14 @@ def fit_consensus(
     _say(said)
     assert judge.noise_ is not None
     noise, trust = judge.noise_, judge.trust_
-    weighed = _weigh(layers, given, codes, classes, held_out, judges, judge, noise, trust)
+    judged = Judged(trust, partial(_classes, judge, X, codes, noise, trusted))
+    weighed = _weigh(layers, given, codes, classes, held_out, judges, judge, noise, judged)
     sharper = _sharper(weighed, held_out, noise)
     if sharper is not None:
         noise, trust = _judged_again(judge, X, codes, sharper, trusted)
-        weighed = _weigh(layers, given, codes, classes, held_out, judges, judge, noise, trust)
-    wrong = 1.0 - float(trust.mean())
-    judgement = Judgement(gaps, judges, noise, trust, int(judge.n_iter_.max()), wrong)
+        judged = Judged(trust, partial(_classes, judge, X, codes, noise, trusted))
+        weighed = _weigh(layers, given, codes, classes, held_out, judges, judge, noise, judged)
+    judgement = Judgement(gaps, judges, noise, trust, int(judge.n_iter_.max()))
     return Consensus(
         [*weighed.members, *given],
         weighed.members,
@@ -319,8 +162,7 @@ def _alone(layers: dict[str, Array], y: Array, trusted: Any, rng: np.random.Gene
     judge, said = _fitted_judge(X, y, trusted, int(rng.integers(2**31)))
     _say(said)
     assert judge.noise_ is not None
-    wrong = 1.0 - float(judge.trust_.mean())
-    judgement = Judgement({}, [name], judge.noise_, judge.trust_, int(judge.n_iter_.max()), wrong)
+    judgement = Judgement({}, [name], judge.noise_, judge.trust_, int(judge.n_iter_.max()))
     return Consensus([name], {name: judge}, {}, np.ones(1), [], judgement)
 
 
@@ -342,20 +184,27 @@ def _weigh(
     judges: list[str],
     judge: RobustGaussianClassifier,
     noise: NoiseModel,
-    trust: Array,
+    judged: Judged,
 ) -> Weighed:
-    """Estimate every layer from trusted samples, and weigh the members on held-out ones."""
+    """Estimate every layer as judged, and weigh the members on held-out samples."""
     members: dict[str, RobustGaussianClassifier] = {}
+    others = {name: X for name, X in layers.items() if [name] != judges}
+    found = members_of(
+        others,
+        codes,
+        len(classes),
+        judged,
+        held_out.layers,
+        held_out.codes,
+        noise.transition,
+    )
     for name, X in layers.items():
-        if [name] == judges:
+        if name not in others:
             members[name] = judge
             continue
-        found = weighted_member(
-            X, codes, len(classes), trust, held_out.layers[name], held_out.codes, noise.transition
-        )
         member = RobustGaussianClassifier("sample", shrinkage="auto")
-        member.fit(X, classes[codes], sample_weight=np.maximum(trust, LEAST_TRUST))
-        member._set_gaussians(found.gaussians, X.dtype)
+        member.fit(X, classes[codes], sample_weight=np.maximum(judged.trust, LEAST_TRUST))
+        member._set_gaussians(found[name].gaussians, X.dtype)
         members[name] = member
     if len(judges) > 1:
         members[STACK] = judge
@@ -402,11 +251,29 @@ def _say(said: list[warnings.WarningMessage]) -> None:
         warnings.warn(str(w.message), w.category, stacklevel=5)
 
 
-def _left_out_scores(judge: RobustGaussianClassifier, X: Array, codes: Array) -> Array:
-    """Scores of the training samples, each without itself."""
+def _left_out_scores(
+    judge: RobustGaussianClassifier, X: Array, codes: Array, part: slice = slice(None)
+) -> Array:
+    """Scores of (some) training samples, each without itself."""
     of_class = np.bincount(codes, weights=judge.trust_, minlength=len(judge.classes_))
-    inside = Kept(judge.trust_, codes, of_class)
-    return label_scores(judge._gaussians, X, codes, inside, lambda s, _: s)
+    inside = Kept(judge.trust_[part], codes[part], of_class)
+    return label_scores(judge._gaussians, X[part], codes[part], inside, lambda s, _: s)
+
+
+def _classes(
+    judge: RobustGaussianClassifier,
+    X: Array,
+    codes: Array,
+    noise: NoiseModel,
+    trusted: Any,
+    part: slice,
+) -> Array:
+    """``P(c | x, y)`` of some training samples; trusted ones are what their labels say."""
+    judged = noise.judged(_left_out_scores(judge, X, codes, part), codes[part])
+    if trusted is not None:
+        known = np.asarray(trusted)[part]
+        judged[known] = np.eye(len(judge.classes_))[codes[part][known]]
+    return judged
 
 
 def _confidence(judge: RobustGaussianClassifier, X: Array, codes: Array) -> float:
@@ -426,36 +293,6 @@ def _judged_again(
     if trusted is not None:
         trust[np.asarray(trusted)] = 1.0
     return again, np.maximum(trust, LEAST_TRUST)
-
-
-def _warn_of_judges(gaps: dict[str, float], judges: list[str]) -> None:
-    """Say so where even the best judge knows the training labels by heart."""
-    smallest = min(gaps.values())
-    if smallest > MEMORISED:
-        warnings.warn(
-            f"All layers have memorised their labels (the smallest memorisation gap is "
-            f"{smallest:.2f} nats, of {judges[0]}), so none can judge them well. Add a layer that "
-            "did not see the labels: the raw input, an earlier layer, or features of an encoder "
-            "that was trained elsewhere.",
-            ReheadWarning,
-            stacklevel=5,
-        )
-
-
-def _different(judges: list[str], layers: dict[str, Array]) -> list[str]:
-    """Judges without those that repeat another one: two copies are not two opinions."""
-    kept: list[str] = []
-    for name in judges:
-        same = [k for k in kept if np.array_equal(layers[k], layers[name])]
-        if same:
-            warnings.warn(
-                f"Layer {name} is identical to layer {same[0]}, and is not asked a second time.",
-                ReheadWarning,
-                stacklevel=5,
-            )
-        else:
-            kept.append(name)
-    return kept
 
 
 def _own_split(
@@ -507,9 +344,3 @@ def _only_in(held: Array, codes: Array, n_classes: int) -> Array:
     outside = np.bincount(codes[~held], minlength=n_classes)
     lost: Array = outside[codes] == 0
     return lost
-
-
-def log_of(posterior: Array) -> Array:
-    """Logarithms that are finite."""
-    logs: Array = np.log(np.maximum(posterior.astype(np.float64), 1e-12))
-    return logs

@@ -14,9 +14,11 @@ from rehead import _validation as check
 from rehead import persist
 from rehead._typing import Array
 from rehead.classifier import RobustGaussianClassifier
-from rehead.consensus import STACK, HeldOut, Judgement, fit_consensus, log_of
+from rehead.consensus import STACK, Judgement, fit_consensus
 from rehead.gaussian.labelnoise import Calibration
 from rehead.gaussian.options import OPTIONS
+from rehead.members import log_of
+from rehead.memorisation import HeldOut
 from rehead.weights import authors_weights, estimate_transition, layer_weights
 
 Layers = Mapping[str, Any]

@@ -36,9 +36,9 @@ class Regularisation(NamedTuple):
 
 
 AMOUNTS = (0.02, 0.1, 0.3, 0.6, 0.9)
-STRONG = (0.3, 0.6)
-"""Amounts that are followed to the end whatever they look like at the start."""
-CLEARLY = 0.03
+STRONG = (0.6, 0.3)
+"""Amounts that are followed to the end, one after the other, whatever they look like at first."""
+CLEARLY = 0.005
 """Nats a label by which one of them has to be better."""
 CANDIDATES = tuple(Regularisation(a, d) for d in (False, True) for a in AMOUNTS)
 """What ``shrinkage="auto"`` chooses from here, by the likelihood of the labels."""
@@ -101,11 +101,13 @@ def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     best, trust, step = _rounds(rows, start, options.max_steps)
     # What is best for noisy labels may not be what leads out of them.
     few = rows.counts.sum() < MANY * data.n_features
-    for c in candidates if few else ():
-        if c.shrinkage in STRONG and c.to_diagonal == start.regularisation.to_diagonal:
-            other = _rounds(rows, _estimated(rows, first, (c,)), options.max_steps)
-            if other[0].noise.nll < best.noise.nll - CLEARLY:
-                best, trust, step = other
+    for amount in STRONG if few and len(candidates) > 1 else ():
+        if amount == start.regularisation.shrinkage:
+            continue
+        strong = start.regularisation._replace(shrinkage=amount)
+        other = _rounds(rows, _estimated(rows, first, (strong,)), options.max_steps)
+        if other[0].noise.nll < best.noise.nll - CLEARLY:
+            best, trust, step = other
     gaussians = from_moments(pooled_by_trust(rows, trust), **best.regularisation._asdict())
     scores = leave_one_out(rows, trust, gaussians)
     some = rows.some

@@ -27,8 +27,8 @@ from scipy.special import gammaln
 
 from rehead._typing import Array
 
-ANCHORS = 0.3
-"""Share of the samples predicted as a class that serve as its anchors."""
+ANCHORS = (0.3, 0.1)
+"""Share of the samples predicted as a class that serve as its anchors, and a smaller one."""
 FEWEST_ANCHORS = 30
 """A class has at least so many anchors, or all samples that are predicted as it."""
 BORROWED = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
@@ -43,7 +43,7 @@ class NoiseModel(NamedTuple):
 
     ``temperature`` makes scores honest, ``priors`` are the shares of the true classes,
     ``transition`` is T, ``anchors`` how many samples each of its rows was read off at, ``nll`` the
-    mean of ``-log P(y | x)``.
+    mean of ``-log P(y | x)``, ``wrong`` the share of wrong labels, judged one by one.
     """
 
     temperature: float
@@ -51,10 +51,11 @@ class NoiseModel(NamedTuple):
     transition: Array
     anchors: Array
     nll: float
+    wrong: float
 
     @property
     def rate(self) -> float:
-        """Share of wrong labels that the matrix stands for."""
+        """Share of wrong labels that the matrix stands for, of any labels it makes."""
         return float(1.0 - (self.priors * np.diag(self.transition)).sum())
 
     @property
@@ -127,14 +128,15 @@ def fit_noise(
             p = softmax(scores / np.exp(log_tau) + np.log(priors))
             return float(-(share * np.log(np.maximum((p * of_label).sum(axis=1), 1e-12))).sum())
 
-        found = minimize_scalar(nll, bounds=LOG_TEMPERATURES, method="bounded")
-        log_tau = float(found.x)
+        least = minimize_scalar(nll, bounds=LOG_TEMPERATURES, method="bounded")
+        log_tau = float(least.x)
         for _ in range(5):  # expectation-maximisation for the shares of the classes
             joint = softmax(scores / np.exp(log_tau) + np.log(priors)) * of_label
             joint /= np.maximum(joint.sum(axis=1, keepdims=True), np.finfo(float).tiny)
             priors = np.maximum(share @ joint, 1e-4)
             priors = priors / priors.sum()
-    return NoiseModel(float(np.exp(log_tau)), priors, T, anchors, nll(log_tau, priors))
+    found = NoiseModel(float(np.exp(log_tau)), priors, T, anchors, nll(log_tau, priors), 0.0)
+    return found._replace(wrong=1.0 - float(share @ found.trust(scores, codes)))
 
 
 def anchor_transition(
@@ -144,25 +146,43 @@ def anchor_transition(
 
     Also the number of anchors of each class; one that is never predicted has none, and is taken to
     be like the others.
+
+    Anchors that are not of their class look like noise. Where classes overlap, there are fewer of
+    those among fewer anchors: if more of their labels agree, clearly, these are taken.
     """
     counts = np.ones(len(codes)) if counts is None else counts
+    seen = _labels_of_anchors(scores, codes, counts, ANCHORS[0])
+    for share in ANCHORS[1:]:
+        fewer = _labels_of_anchors(scores, codes, counts, share)
+        if _clearly_purer(fewer, seen):
+            seen = fewer
+    seen[_disowned(seen)] = 0.0
+    return dominant(_smoothed(seen)), seen.sum(axis=1)
+
+
+def _labels_of_anchors(scores: Array, codes: Array, counts: Array, share: float) -> Array:
+    """How often each label occurs among the anchors of each class."""
     n_classes = scores.shape[1]
     best = scores.argmax(axis=1)
     top_two = np.partition(scores, n_classes - 2, axis=1)[:, -2:]
     margin = top_two[:, 1] - top_two[:, 0]
-    seen, anchors = np.zeros((n_classes, n_classes)), np.zeros(n_classes)
+    seen = np.zeros((n_classes, n_classes))
     for c in range(n_classes):
         rows = np.flatnonzero(best == c)
         total = counts[rows].sum()
-        n = min(total, max(FEWEST_ANCHORS, int(ANCHORS * total)))
+        n = min(total, max(FEWEST_ANCHORS, int(share * total)))
         ranked = rows[np.argsort(-margin[rows], kind="stable")]
         before = np.cumsum(counts[ranked]) - counts[ranked]
         taken = np.clip(n - before, 0.0, counts[ranked])
         seen[c] = np.bincount(codes[ranked], weights=taken, minlength=n_classes)
-        anchors[c] = n
-    disowned = _disowned(seen)
-    seen[disowned], anchors[disowned] = 0.0, 0.0
-    return dominant(_smoothed(seen)), anchors
+    return seen
+
+
+def _clearly_purer(few: Array, many: Array) -> bool:
+    """Whether more labels of fewer anchors agree, by two standard errors."""
+    n = max(few.sum(), 1.0)
+    p, q = np.trace(few) / n, np.trace(many) / max(many.sum(), 1.0)
+    return bool(p - q > 2.0 * np.sqrt(p * (1.0 - p) / n))
 
 
 def _disowned(seen: Array) -> Array:
@@ -222,6 +242,13 @@ def dominant(T: Array) -> Array:
     capped = np.minimum(T, np.diag(T)[:, None])
     dominant: Array = capped / capped.sum(axis=1, keepdims=True)
     return dominant
+
+
+def corrected_nll(posterior: Array, codes: Array, transition: Array) -> Array:
+    """``-log sum_c p_c T[c, y]`` of each sample: how unlikely its noisy label is."""
+    likelihood = (posterior * transition[:, codes].T).sum(axis=1)
+    nll: Array = -np.log(np.maximum(likelihood, np.finfo(float).tiny))
+    return nll
 
 
 class Calibration(NamedTuple):

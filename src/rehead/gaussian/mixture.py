@@ -36,33 +36,12 @@ from rehead.gaussian.anchored import Labelled, labelled, leave_one_out, pooled_b
 from rehead.gaussian.kernels import BLOCK
 from rehead.gaussian.labelnoise import NoiseModel, calibrate, dominant, fit_noise
 from rehead.gaussian.options import Fit, Options
-from rehead.gaussian.rows import ByClass, PooledMoments
+from rehead.gaussian.rows import ByClass, Total
 from rehead.gaussian.shrinkage import Shrinkage
 from rehead.gaussian.tied import TiedGaussians, from_moments
 
 GAIN = 1e-4
 """Rounds go on while F grows by so much for each sample."""
-
-
-class Total(NamedTuple):
-    """All samples as one: how many, their mean, and their scatter about it."""
-
-    weight: float
-    mean: Array
-    scatter: Array
-
-    @classmethod
-    def of(cls, m: PooledMoments) -> Total:
-        """Add what is between the classes to what is within them."""
-        n = float(m.weights.sum())
-        mean = m.weights @ m.means / n
-        apart = (m.means - mean) * np.sqrt(m.weights)[:, None]
-        return cls(n, mean, m.scatter + apart.T @ apart)
-
-    def within(self, weights: Array, means: Array) -> PooledMoments:
-        """Take what is between classes away again."""
-        apart = (means - self.mean) * np.sqrt(weights)[:, None]
-        return PooledMoments(weights, means, np.asfortranarray(self.scatter - apart.T @ apart))
 
 
 class Mixture(NamedTuple):
@@ -101,7 +80,8 @@ def mixture(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
         if not found.objective > expected.objective + GAIN * total.weight:
             break
         now, expected = following, found
-    noise = NoiseModel(tau, now.priors, now.transition, first.anchors, first.nll)
+    wrong = 1.0 - float(np.trace(expected.labels)) / total.weight
+    noise = NoiseModel(tau, now.priors, now.transition, first.anchors, first.nll, wrong)
     return _fit(rows, now, noise, step)
 
 

@@ -126,6 +126,27 @@ class PooledMoments(NamedTuple):
         return covariance
 
 
+class Total(NamedTuple):
+    """All samples as one: how many, their mean, and their scatter about it."""
+
+    weight: float
+    mean: Array
+    scatter: Array
+
+    @classmethod
+    def of(cls, m: PooledMoments) -> Total:
+        """Add what is between the classes to what is within them."""
+        n = float(m.weights.sum())
+        mean = m.weights @ m.means / n
+        apart = (m.means - mean) * np.sqrt(m.weights)[:, None]
+        return cls(n, mean, m.scatter + apart.T @ apart)
+
+    def within(self, weights: Array, means: Array) -> PooledMoments:
+        """Take what is between classes away again."""
+        apart = (means - self.mean) * np.sqrt(weights)[:, None]
+        return PooledMoments(weights, means, np.asfortranarray(self.scatter - apart.T @ apart))
+
+
 def pool(data: ByClass, parts: Iterable[tuple[int, Moments]]) -> PooledMoments:
     """Add up the moments of the classes (about their shifts), one class at a time."""
     C, d = data.n_classes, data.n_features
