@@ -118,6 +118,7 @@ def fill(path: Path, cell_of: tuple[str, str, float, int], columns: Sequence[str
     if not missing:
         return
     measure(load_task(*cell_of), missing, cell)
+    cell |= circumstances({})
     found = cell["accuracy"]
     cell["accuracy"] = {c: found[c] for c in COLUMNS if c in found}
     write_json(path, cell)

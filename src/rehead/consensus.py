@@ -26,7 +26,7 @@ from rehead._validation import ReheadWarning, as_posterior
 from rehead.classifier import RobustGaussianClassifier
 from rehead.gaussian.labelnoise import Calibration, NoiseModel, calibrate, fit_noise
 from rehead.gaussian.posterior import Kept, label_scores
-from rehead.members import Judged, log_of, members_of, mixture_weights
+from rehead.members import OF_JUDGE, PRIOR, Judged, log_of, members_of, mixture_weights
 from rehead.memorisation import (
     HeldOut,
     choose_judges,
@@ -218,7 +218,8 @@ def _weigh(
         logs = log_of(as_posterior(held_out.layers[name], len(classes), name))
         calibrations[name] = calibrate(logs, held_out.codes, noise.transition)
         posteriors.append(calibrations[name].posterior(logs))
-    weights = mixture_weights(posteriors, held_out.codes, noise.transition)
+    prior = [OF_JUDGE if members.get(name) is judge else PRIOR for name in [*members, *given]]
+    weights = mixture_weights(posteriors, held_out.codes, noise.transition, prior)
     mixture = sum((w * p for w, p in zip(weights, posteriors, strict=True)), start=np.zeros(()))
     return Weighed(members, calibrations, weights, mixture)
 

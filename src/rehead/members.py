@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,8 @@ from rehead.gaussian.tied import TiedGaussians, from_moments
 
 CANDIDATES = tuple(Regularisation(a, d) for d in (False, True) for a in (0.02, 0.1, 0.3, 0.6))
 """What the members' regularisation is chosen from."""
-PRIOR = 5.0
-"""Every member starts with the weight of so many held-out samples."""
+PRIOR, OF_JUDGE = 1.0, 5.0
+"""Every member starts with the weight of so many held-out samples, the judge with more."""
 
 
 class Judged(NamedTuple):
@@ -133,12 +133,12 @@ def with_calibration(gaussians: TiedGaussians, honest: Calibration) -> TiedGauss
 
 
 def mixture_weights(
-    posteriors: list[Array], codes: Array, transition: Array, *, n_iter: int = 500
+    posteriors: list[Array], codes: Array, transition: Array, prior: Any = PRIOR, n_iter: int = 500
 ) -> Array:
     """Weights of members under which noisy labels are most likely, by EM.
 
-    Each member counts as if ``PRIOR`` held-out samples spoke for it, so that a few samples cannot
-    switch one off.
+    Each member counts as if some more held-out samples (``prior``, one number or one a member)
+    spoke for it, so that a few samples cannot switch one off.
     """
     of_label = transition[:, codes].T
     likelihoods = np.stack([(p * of_label).sum(axis=1) for p in posteriors], axis=1)
@@ -147,7 +147,7 @@ def mixture_weights(
     for _ in range(n_iter):
         share = likelihoods * weights
         share /= np.maximum(share.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        weights = share.sum(axis=0) + PRIOR
+        weights = share.sum(axis=0) + prior
         weights /= weights.sum()
     return weights
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from rehead._typing import Array
 from rehead.gaussian.kernels import BLOCK, MIN_SLACK, Subset, squared_norms
-from rehead.gaussian.labelnoise import NoiseModel, calibrate, fit_noise
+from rehead.gaussian.labelnoise import NoiseModel, calibrate, corrected_nll, fit_noise
 from rehead.gaussian.options import Fit, Options
 from rehead.gaussian.posterior import Kept, label_scores
 from rehead.gaussian.rows import ByClass, PooledMoments, pooled_moments
@@ -39,7 +39,7 @@ AMOUNTS = (0.02, 0.1, 0.3, 0.6, 0.9)
 STRONG = (0.6, 0.3)
 """Amounts that are followed to the end, one after the other, whatever they look like at first."""
 CLEARLY = 0.005
-"""Nats a label by which one of them has to be better."""
+"""Nats a label by which one of them has to be better; also by two standard errors."""
 CANDIDATES = tuple(Regularisation(a, d) for d in (False, True) for a in AMOUNTS)
 """What ``shrinkage="auto"`` chooses from here, by the likelihood of the labels."""
 SAMPLED = 5_000
@@ -82,12 +82,16 @@ class Labelled(NamedTuple):
 
 
 class Round(NamedTuple):
-    """Trust, the Gaussians estimated with it, and the noise model of their scores."""
+    """Trust, the Gaussians estimated with it, and the noise model of their scores.
+
+    ``nats`` tells how unlikely each label is.
+    """
 
     trust: Array
     gaussians: TiedGaussians
     noise: NoiseModel
     regularisation: Regularisation
+    nats: Array
 
 
 def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
@@ -106,7 +110,7 @@ def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
             continue
         strong = start.regularisation._replace(shrinkage=amount)
         other = _rounds(rows, _estimated(rows, first, (strong,)), options.max_steps)
-        if other[0].noise.nll < best.noise.nll - CLEARLY:
+        if _clearly_better(other[0].nats, best.nats, rows.doubtful):
             best, trust, step = other
     gaussians = from_moments(pooled_by_trust(rows, trust), **best.regularisation._asdict())
     scores = leave_one_out(rows, trust, gaussians)
@@ -135,6 +139,14 @@ def _rounds(rows: Labelled, best: Round, max_steps: int) -> tuple[Round, Array, 
             best, sharper = now, _trust(rows, now, power)
             trust = sharper
     return best, trust, steps
+
+
+def _clearly_better(now: Array, before: Array, counts: Array) -> bool:
+    """Whether labels became more likely than chance would have it."""
+    share, gain = counts / counts.sum(), before - now
+    mean = share @ gain
+    error = np.sqrt(share**2 @ (gain - mean) ** 2)
+    return bool(mean > max(CLEARLY, 2.0 * error))
 
 
 def labelled(data: ByClass, rng: np.random.Generator) -> Labelled:
@@ -230,7 +242,8 @@ def _estimated(rows: Labelled, trust: Array, candidates: tuple[Regularisation, .
         gaussians = from_moments(pooled, **candidate._asdict())
         scores = leave_one_out(rows, trust, gaussians)
         noise = fit_noise(scores, rows.codes[some], counts=rows.doubtful)
-        return Round(trust, gaussians, noise, candidate)
+        nats = corrected_nll(noise.posterior(scores), rows.codes[some], noise.transition)
+        return Round(trust, gaussians, noise, candidate, nats)
 
     # One after the other: the covariances of all at once would be large.
     return min(map(estimated, candidates), key=lambda r: r.noise.nll)
