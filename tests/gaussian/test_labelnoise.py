@@ -118,3 +118,22 @@ def test_calibration_maximises_the_likelihood_of_noisy_labels(planted):
     best = minimize(loss, np.zeros(4), method="Nelder-Mead", options={"maxiter": 4000})
     at = loss(np.append(-np.log(found.temperature), found.offsets))
     assert at == pytest.approx(best.fun, abs=1e-4)
+
+
+def test_fewer_anchors_are_taken_where_the_others_are_of_other_classes():
+    rng = np.random.default_rng(0)
+    true = rng.integers(3, size=N)
+    labels = np.array([rng.choice(3, p=np.full(3, 0.1) + 0.7 * np.eye(3)[c]) for c in true])
+    sides = np.eye(3)[true]
+    for distance, most in ((1.2, 0.1), (6.0, 0.3)):
+        x = rng.normal(size=(N, 3)) + distance * sides
+        transition, anchors = anchor_transition(distance * x, labels)
+        assert anchors.sum() == pytest.approx(most * N, rel=0.01)
+    assert 1 - np.diag(transition).mean() == pytest.approx(0.2, abs=0.02)
+
+
+def test_the_share_of_wrong_labels_is_the_mean_doubt(planted):
+    scores, true, labels = planted
+    noise = fit_noise(scores, labels)
+    assert noise.wrong == pytest.approx(1 - noise.trust(scores, labels).mean())
+    assert noise.wrong == pytest.approx((true != labels).mean(), abs=0.02)

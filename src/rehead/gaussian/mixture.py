@@ -88,18 +88,21 @@ def mixture(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
 def expectation(rows: Labelled, total: Total, now: Mixture, tau: float) -> Expected:
     """What the samples are, added up block by block."""
     X, C, g = rows.data.X, rows.n_classes, now.gaussians
+    dtype = rows.dtype or X.dtype
+    middle = total.mean.astype(dtype)
     weights, totals, labels = np.zeros(C), np.zeros((C, X.shape[1])), np.zeros((C, C))
     objective = 0.0
     for a in range(0, len(X), BLOCK):
         part = slice(a, a + BLOCK)
-        block, counts = X[part] - total.mean, rows.counts[part, None]
+        block, counts = X[part].astype(dtype, copy=False) - middle, rows.counts[part, None]
         joint = log_joint(rows, now, part) / tau
         norm = logsumexp(joint, axis=1, keepdims=True)
         objective += tau * float((counts * norm).sum())
         r = np.exp(joint - norm) * counts
         weights += r.sum(axis=0)
-        totals += r.T @ block
+        totals += r.T.astype(dtype) @ block
         np.add.at(labels.T, rows.codes[part], r)
+    totals += weights[:, None] * (middle - total.mean)
     # The quadratic term that all classes share, of all samples at once.
     offset = total.mean - g.centre
     scatter = np.tril(total.scatter) + np.tril(total.scatter, -1).T

@@ -105,6 +105,8 @@ class RobustHead:
         train: Any,
         validation: Any = None,
         *,
+        trusted: Any = None,
+        groups: Any = None,
         store: str | os.PathLike[str] | None = None,
         progress: bool | None = None,
     ) -> Self:
@@ -117,6 +119,11 @@ class RobustHead:
         validation : loader, optional
             Samples the network was *not* trained on, with labels as noisy, for the weights of the
             layers, and to tell which layers memorised the training labels.
+        trusted : boolean array-like, optional
+            Training samples whose label is known to be right, in the order of the data set.
+        groups : array-like, optional
+            Which training samples belong together (frames of a film), in the order of the data set.
+            Without ``validation``, a group is held out as a whole or not at all.
         store : path, optional
             Keep the training features there; a run that was killed goes on from it.
         progress : bool, optional
@@ -141,7 +148,9 @@ class RobustHead:
                 of_validation.ids if named else None,
             )
         inputs = self._inputs(features, labels)
-        self.ensemble_ = self.ensemble.fit(inputs, labels, held_out, ids=features.ids)
+        self.ensemble_ = self.ensemble.fit(
+            inputs, labels, held_out, ids=features.ids, trusted=trusted, groups=groups
+        )
         self.classes_ = self.ensemble_.classes_
         self.layers_ = list(features.layers)
         self.report_ = self._judged(features, inputs, labels)
