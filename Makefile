@@ -45,6 +45,7 @@ bench: $(VENV)/installed
 accuracy: $(VENV)/installed
 	$(BIN)/python benchmarks/accuracy.py $(ARGS)
 	$(BIN)/python benchmarks/page.py
+	$(BIN)/python benchmarks/outliers.py
 
 accuracy-quick: $(VENV)/installed
 	$(BIN)/python benchmarks/accuracy.py --quick

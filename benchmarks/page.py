@@ -120,7 +120,7 @@ def table(cells: list[Cell]) -> str:
 
 
 def unseen(grid: Grid) -> str:
-    """Seed 2 of tasks where it was not looked at, beside the seeds that the constants were set on."""
+    """Seed 2 where it was not looked at, beside the seeds that the constants were set on."""
     cells = [c for c in grid.cells if c.task in UNSEEN and len(c.seeds) == 3]
     head = ["", "accuracy", "above RoG", "below the best other", "below the oracle"]
     head += ["AUROC", "noise off by, points"]

@@ -9,7 +9,6 @@ from rehead import (
     LayerEnsemble,
     ReheadWarning,
     RobustGaussianClassifier,
-    consensus,
     noise,
     score_labels,
 )
@@ -35,7 +34,7 @@ def world():
             seen = labels if name == "train" else y[part]
             blur = 0.3 if name == "train" else 1.5
             deep = 3.0 * np.eye(4)[seen] + blur * rng.normal(size=(len(labels), 4))
-            parts[name] = {"early": honest[part], "deep": deep}, labels, y[part]
+            parts[name] = {"early": honest[part].copy(), "deep": deep}, labels, y[part]
         return parts
 
     return make
@@ -84,9 +83,9 @@ def test_it_is_not_worse_than_each_layer_on_its_own_labels(world, kind, rate):
 def test_the_networks_softmax_is_kept_where_it_is_best(world):
     parts = world("uniform", 0.0)
     rng = np.random.default_rng(3)
-    for name, (layers, _, truth) in parts.items():
+    for layers, _, truth in parts.values():
+        layers["early"] += 2.0 * rng.normal(size=layers["early"].shape)
         layers["softmax"] = softmax(6.0 * np.eye(4)[truth] + rng.normal(size=(len(truth), 4)))
-        assert name
     ensemble = fitted(parts, given=["softmax"])
     assert ensemble.layers_[-1] == "softmax"
     assert ensemble.weights_.argmax() == len(ensemble.weights_) - 1
@@ -168,24 +167,29 @@ def test_layers_that_all_memorised_are_warned_of(world):
     assert ensemble.judgement_.judges == ["deep"]
 
 
-def test_groups_stay_together_where_samples_are_held_out(world, monkeypatch):
+def held_out_by(layers, y, groups):
+    """The rows that a fit held out."""
+    with pytest.warns(ReheadWarning, match="No held-out samples"):
+        ensemble = LayerEnsemble(random_state=0).fit(layers, y, groups=groups)
+    return np.isnan(ensemble.judgement_.trust)
+
+
+def test_groups_stay_together_where_samples_are_held_out(world):
     layers, y, _ = world("uniform", 0.2)["train"]
     groups = np.arange(len(y)) // 10
-    seen = {}
-    split = consensus._own_split
-
-    def spy(*args):
-        found = split(*args)
-        seen["held"] = {tuple(row) for row in found[3].layers["early"]}
-        return found
-
-    monkeypatch.setattr(consensus, "_own_split", spy)
-    with pytest.warns(ReheadWarning, match="No held-out samples"):
-        LayerEnsemble(random_state=0).fit(layers, y, groups=groups)
-    held = np.array([tuple(row) in seen["held"] for row in layers["early"]])
-    assert 0.1 < held.mean() < 0.25
+    groups[y == 3] = 1000 + np.arange((y == 3).sum()) % 2  # a class in two large groups
+    held = held_out_by(layers, y, groups)
+    assert 0.1 < held.mean() <= 0.2
     for group in np.unique(groups):
         assert len(set(held[groups == group])) == 1
+    assert not held[y == 3].all()
+
+
+def test_a_group_that_is_too_large_is_not_held_out(world):
+    layers, y, _ = world("uniform", 0.2)["train"]
+    held = held_out_by(layers, y, np.where(np.arange(len(y)) < 1300, 0, np.arange(len(y)) // 20))
+    assert not held[:1300].any()
+    assert held[1300:].any()
 
 
 @pytest.mark.parametrize(
@@ -276,3 +280,98 @@ def test_weak_judges_ask_a_layer_that_knows_more():
     memorised = {"weak": train["weak"], "strong": train["strong"] + 4 * means[y[:3000]]}
     gaps = {n: memorisation_gap(X, y[:3000], held[n], y[3000:]) for n, X in memorised.items()}
     assert more_judges(memorised, y[:3000], held_out, gaps, ["weak"]) == ["weak"]
+
+
+def test_trusted_labels_are_not_taken_for_memorised_ones():
+    rng = np.random.default_rng(0)
+    true = rng.integers(3, size=3000)
+    y = noise.uniform(true, 0.5, random_state=0).labels
+    trusted = np.arange(3000) < 1000
+    y[trusted] = true[trusted]
+    means = 3.0 * rng.normal(size=(3, 6))
+    layers = {
+        "good": rng.normal(size=(3000, 6)) + means[true],
+        "poor": rng.normal(size=(3000, 6)) + 0.4 * means[true],
+    }
+    parts = slice(2000), slice(2000, None)
+    train, held = ({n: X[p] for n, X in layers.items()} for p in parts)
+    ensemble = LayerEnsemble(random_state=0).fit(
+        train, y[:2000], validation=(held, y[2000:]), trusted=trusted[:2000]
+    )
+    assert "good" in ensemble.judgement_.judges
+    wrong = (y != true)[:2000].mean()
+    assert ensemble.judgement_.noise.wrong == pytest.approx(wrong, abs=0.03)
+
+
+@pytest.mark.parametrize("far", ["early", "deep"])
+def test_a_few_far_rows_hide_nothing(world, far):
+    parts = world("uniform", 0.3)
+    train, labels, truth = parts["train"]
+    clean = fitted(parts)
+    train[far][:6] = 1e4
+    ensemble = fitted(parts)
+    assert ensemble.judgement_.judges == clean.judgement_.judges == ["early"]
+    assert ensemble.judgement_.noise.wrong == pytest.approx((labels != truth).mean(), abs=0.03)
+    test, _, truth = parts["test"]
+    assert ensemble.score(test, truth) > clean.score(test, truth) - 0.01
+
+
+def test_a_copy_of_a_layer_is_not_asked(world):
+    parts = world("uniform", 0.3)
+    for layers, _, _ in parts.values():
+        # So weak that other layers are asked as well.
+        layers["early"] = layers["early"] + 6.0 * np.random.default_rng(0).normal(
+            size=layers["early"].shape
+        )
+        layers["copy"] = layers["early"].copy()
+    with pytest.warns(ReheadWarning, match="copy is identical to layer early"):
+        ensemble = fitted(parts)
+    assert "copy" not in ensemble.judgement_.judges
+
+
+def test_the_options_of_auto_reach_the_judge(world):
+    parts = world("uniform", 0.3)
+    assert fitted(parts, max_steps=1, estimator="auto").judgement_.rounds == 1
+    with pytest.raises(ValueError, match="does not use n_starts"):
+        fitted(parts, estimator="auto", n_starts=7)
+    with pytest.raises(ValueError, match="shrinkage"):
+        fitted(parts, shrinkage="nonsense")
+
+
+def test_no_layer_may_have_the_name_of_joined_layers(world):
+    layers, y, _ = world("uniform", 0.3)["train"]
+    with pytest.raises(ValueError, match="cannot be called 'stack'"):
+        LayerEnsemble().fit({"stack": layers["early"], "deep": layers["deep"]}, y)
+
+
+def test_a_class_that_is_missing_from_validation_is_named_and_not_lost(world):
+    parts = world("uniform", 0.2)
+    (held, labels, _), (test, _, truth) = parts["held"], parts["test"]
+    before = (fitted(parts).predict(test)[truth == 2] == 2).mean()
+    parts["held"] = {n: X[labels != 2] for n, X in held.items()}, labels[labels != 2], None
+    with pytest.warns(ReheadWarning, match="No held-out sample is labelled 2"):
+        after = (fitted(parts).predict(test)[truth == 2] == 2).mean()
+    assert after > before - 0.15
+
+
+def test_less_noise_on_held_out_samples_is_believed(monkeypatch):
+    """Where the mixture of all layers sees clearly less noise than weak judges did."""
+    rng = np.random.default_rng(0)
+    true = rng.integers(4, size=5000)
+    y = noise.uniform(true, 0.2, random_state=0).labels
+    means = rng.normal(size=(4, 6))
+    weak = rng.normal(size=(5000, 6)) + 0.7 * means[true]
+    strong = rng.normal(size=(5000, 6)) + 3.0 * means[true]
+    strong[:3000] += 6.0 * means[y[:3000]]  # memorised
+    layers = {"weak": weak, "strong": strong}
+    parts = slice(3000), slice(3000, None)
+    train, held = ({n: X[p] for n, X in layers.items()} for p in parts)
+    train["weak"][:3] = 1e5
+    fit = LayerEnsemble(random_state=0).fit
+    found = fit(train, y[:3000], validation=(held, y[3000:])).judgement_
+    monkeypatch.setattr("rehead.consensus.ENOUGH", 10**9)
+    of_judges = fit(train, y[:3000], validation=(held, y[3000:])).judgement_
+    assert found.judges == of_judges.judges == ["weak"]
+    truth = (y != true)[:3000].mean()
+    assert abs(found.noise.rate - truth) < abs(of_judges.noise.rate - truth) - 0.05
+    assert (found.trust[:3] == 0).all()

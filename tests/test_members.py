@@ -32,7 +32,7 @@ def doubtful():
 def test_samples_counted_to_what_they_are_have_the_moments_of_copies(doubtful):
     X, P, y = doubtful
     data = group_by_class(X, y, 3)
-    found = relabelled(data, relabelled_sums({"x": X}, 3, judged_by(P, y))["x"])
+    found = relabelled(data, relabelled_sums({"x": group_by_class(X, y, 3)}, judged_by(P, y))["x"])
     means = P.T @ X / P.sum(axis=0)[:, None]
     scatter = sum((X - m).T @ (p[:, None] * (X - m)) for m, p in zip(means, P.T, strict=True))
     np.testing.assert_allclose(found.weights, P.sum(axis=0))
@@ -44,7 +44,7 @@ def test_certain_labels_make_both_ways_the_same(doubtful):
     X, _, y = doubtful
     judged, data = judged_by(np.eye(3)[y], y), group_by_class(X, y, 3)
     one = by_trust(data, judged.trust)
-    other = relabelled(data, relabelled_sums({"x": X}, 3, judged)["x"])
+    other = relabelled(data, relabelled_sums({"x": data}, judged)["x"])
     np.testing.assert_allclose(one.means, other.means, rtol=1e-12)
     np.testing.assert_allclose(np.tril(one.scatter), np.tril(other.scatter), rtol=1e-6, atol=1e-5)
 
@@ -52,7 +52,7 @@ def test_certain_labels_make_both_ways_the_same(doubtful):
 def test_far_rows_count_to_no_class(doubtful):
     X, P, y = doubtful
     X[:5] = 1e6
-    sums = relabelled_sums({"x": X}, 3, judged_by(P, y))["x"]
+    sums = relabelled_sums({"x": group_by_class(X, y, 3)}, judged_by(P, y))["x"]
     np.testing.assert_allclose(sums.weights, P[5:].sum(axis=0))
 
 

@@ -273,6 +273,18 @@ def noise_notes(rate: float, trust: Array, codes: Array, classes: Array) -> list
     return notes
 
 
+def warn_of_absent(codes: Array, classes: Array) -> None:
+    """Say so if held-out samples cannot speak for a class."""
+    absent = classes[np.bincount(codes, minlength=len(classes)) == 0].tolist()
+    if absent:
+        warnings.warn(
+            f"No held-out sample is labelled {_some(absent)}, so nothing tells how often that is "
+            "right. Hold out samples of every class.",
+            ReheadWarning,
+            stacklevel=4,
+        )
+
+
 def _some(names: list[Any]) -> str:
     """The first few names."""
     shown = ", ".join(repr(name) for name in names[:5])

@@ -189,15 +189,19 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         )
         rng = check.generator_from(self.random_state)
         fit = estimate(name, data, resolved, rng)
+        counts = np.ones(len(codes)) if weights is None else weights
+        # Where a sample counted to another class, that much of its label is not trusted.
+        elsewhere = (fit.members >= 0) & (fit.members != codes)
+        trust = np.where(elsewhere, counts - fit.support, fit.support)
         doubts = []
         if fit.noise is not None and weights is None:
-            doubts = check.noise_notes(fit.noise.rate, fit.support, codes, self.classes_)
+            doubts = check.noise_notes(fit.noise.wrong, trust, codes, self.classes_)
         for note in [*check.single_sample_note(codes, self.classes_), *fit.notes, *doubts]:
             warnings.warn(note, check.ReheadWarning, stacklevel=2)
-        counts = 1.0 if weights is None else np.maximum(weights, np.finfo(float).tiny)
-        self.support_ = fit.support > (0.0 if fit.noise is None else 0.5 * counts)
+        half = 0.5 * np.maximum(counts, np.finfo(float).tiny)
+        self.support_ = fit.support > (0.0 if fit.noise is None else half)
         self.noise_ = fit.noise
-        self.trust_ = fit.support
+        self.trust_ = trust
         self.n_iter_ = fit.n_iter
         hashes = fingerprint(X, codes)
         order = np.argsort(hashes)
@@ -335,9 +339,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         self.trust_ = arrays.get("trust", self.support_.astype(float))
         self.noise_ = None
         if "noise.nll" in arrays:
-            fields: dict[str, Any] = {f: arrays[f"noise.{f}"] for f in NoiseModel._fields}
-            numbers = {name: float(fields[name]) for name in ("temperature", "nll", "wrong")}
-            self.noise_ = NoiseModel(**{**fields, **numbers})
+            self.noise_ = NoiseModel.from_arrays(arrays, "noise.")
         self._set_gaussians(g, np.dtype(settings["dtype"]))
         if "reference.size" in arrays:
             usual: dict[str, Any] = {f: arrays[f"reference.{f}"] for f in Reference._fields}

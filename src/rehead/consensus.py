@@ -15,8 +15,9 @@ and any encoder that never saw the labels) have not. So
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,13 +41,18 @@ CONFIDENT = 0.85
 """Judges that are less sure than this, on average, may need others beside them."""
 ENOUGH = 1000
 """Held-out samples that it takes to measure the noise on them."""
+SAMPLED = 5_000
+"""So many samples are enough to fit the noise model."""
 LEAST_TRUST = 1e-3
 """No label is trusted less, so that no class is ever empty."""
 STACK = "stack"
 
 
 class Judgement(NamedTuple):
-    """What was found about layers and labels."""
+    """What was found about layers and labels.
+
+    ``trust`` is NaN for samples that had to be held out.
+    """
 
     gaps: dict[str, float]
     judges: list[str]
@@ -83,9 +89,7 @@ class Judgement(NamedTuple):
         """From :meth:`as_json` and the arrays of a file."""
         if saved is None:
             return None
-        fields: dict[str, Any] = {f: arrays[f"judgement.{f}"] for f in NoiseModel._fields}
-        fields |= {name: float(fields[name]) for name in ("temperature", "nll", "wrong")}
-        return cls(noise=NoiseModel(**fields), trust=np.empty(0), **saved)
+        return cls(noise=NoiseModel.from_arrays(arrays, "judgement."), trust=np.empty(0), **saved)
 
 
 class Consensus(NamedTuple):
@@ -108,34 +112,41 @@ def fit_consensus(
     trusted: Any,
     rng: np.random.Generator,
     groups: Array | None = None,
+    options: Mapping[str, Any] = MappingProxyType({}),
 ) -> Consensus:
-    """Judge the labels, estimate every layer from the trusted ones, weigh the members."""
+    """Judge the labels, estimate every layer as judged, weigh the members.
+
+    ``options`` are those of the judge.
+    """
     gaps: dict[str, float] = {}
     if held_out is None and len(layers) == 1 and not given:
-        return _alone(layers, classes[codes], trusted, rng)
+        return _alone(layers, classes[codes], trusted, rng, options)
+    kept = np.ones(len(codes), bool)
     if held_out is None:
-        layers, given, codes, held_out, trusted = _own_split(
-            layers, given, codes, classes, trusted, rng, groups
-        )
+        held, kept = _own_split(next(iter(layers)), codes, len(classes), rng, groups)
+        held_out = HeldOut({n: X[held] for n, X in {**layers, **given}.items()}, codes[held])
+        layers, given = ({n: X[kept] for n, X in of.items()} for of in (layers, given))
+        codes, trusted = codes[kept], None if trusted is None else trusted[kept]
         judges = list(layers)[:1]
     else:
         gaps = {
-            name: memorisation_gap(X, codes, held_out.layers[name], held_out.codes)
-            for name, X in layers.items()
+            name: memorisation_gap(
+                layers[name], codes, held_out.layers[name], held_out.codes, trusted
+            )
+            for name in different(layers)
         }
         judges = choose_judges(gaps)
         warn_of_judges(gaps, judges)
-    judges = different(judges, layers)
     X = np.concatenate([layers[name] for name in judges], axis=1)
     seed = int(rng.integers(2**31))
-    judge, said = _fitted_judge(X, classes[codes], trusted, seed)
+    judge, said = _fitted_judge(X, classes[codes], trusted, seed, options)
     more = judges
     if len(gaps) > len(judges) and _confidence(judge, X, codes) < CONFIDENT:
-        more = more_judges(layers, codes, held_out, gaps, judges)
+        more = more_judges(layers, codes, held_out, gaps, judges, trusted)
     if len(more) > len(judges):
         judges, X = more, np.concatenate([layers[name] for name in more], axis=1)
-        judge, said = _fitted_judge(X, classes[codes], trusted, seed)
-    _say(said)
+        judge, said = _fitted_judge(X, classes[codes], trusted, seed, options)
+    _say(said, stacklevel=5)
     assert judge.noise_ is not None
     noise, trust = judge.noise_, judge.trust_
     judged = Judged(trust, partial(_classes, judge, X, codes, noise, trusted))
@@ -145,7 +156,9 @@ def fit_consensus(
         noise, trust = _judged_again(judge, X, codes, sharper, trusted)
         judged = Judged(trust, partial(_classes, judge, X, codes, noise, trusted))
         weighed = _weigh(layers, given, codes, classes, held_out, judges, judge, noise, judged)
-    judgement = Judgement(gaps, judges, noise, trust, int(judge.n_iter_.max()))
+    of_all = np.full(len(kept), np.nan)
+    of_all[kept] = trust
+    judgement = Judgement(gaps, judges, noise, of_all, int(judge.n_iter_.max()))
     return Consensus(
         [*weighed.members, *given],
         weighed.members,
@@ -156,11 +169,17 @@ def fit_consensus(
     )
 
 
-def _alone(layers: dict[str, Array], y: Array, trusted: Any, rng: np.random.Generator) -> Consensus:
+def _alone(
+    layers: dict[str, Array],
+    y: Array,
+    trusted: Any,
+    rng: np.random.Generator,
+    options: Mapping[str, Any],
+) -> Consensus:
     """One layer and nothing to weigh: no sample has to be held out."""
     ((name, X),) = layers.items()
-    judge, said = _fitted_judge(X, y, trusted, int(rng.integers(2**31)))
-    _say(said)
+    judge, said = _fitted_judge(X, y, trusted, int(rng.integers(2**31)), options)
+    _say(said, stacklevel=6)
     assert judge.noise_ is not None
     judgement = Judgement({}, [name], judge.noise_, judge.trust_, int(judge.n_iter_.max()))
     return Consensus([name], {name: judge}, {}, np.ones(1), [], judgement)
@@ -203,7 +222,9 @@ def _weigh(
             members[name] = judge
             continue
         member = RobustGaussianClassifier("sample", shrinkage="auto")
-        member.fit(X, classes[codes], sample_weight=np.maximum(judged.trust, LEAST_TRUST))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what there is to say, the judge has said
+            member.fit(X, classes[codes], sample_weight=np.maximum(judged.trust, LEAST_TRUST))
         member._set_gaussians(found[name].gaussians, X.dtype)
         members[name] = member
     if len(judges) > 1:
@@ -237,28 +258,32 @@ def _sharper(weighed: Weighed, held_out: HeldOut, noise: NoiseModel) -> NoiseMod
 
 
 def _fitted_judge(
-    X: Array, y: Array, trusted: Any, seed: int
+    X: Array, y: Array, trusted: Any, seed: int, options: Mapping[str, Any]
 ) -> tuple[RobustGaussianClassifier, list[warnings.WarningMessage]]:
     """A judge, and what it has to say; whether that is said depends on whether it is kept."""
-    judge = RobustGaussianClassifier("anchored", random_state=seed)
+    judge = RobustGaussianClassifier("anchored", random_state=seed, **options)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         judge.fit(X, y, trusted=trusted)
     return judge, said
 
 
-def _say(said: list[warnings.WarningMessage]) -> None:
+def _say(said: list[warnings.WarningMessage], stacklevel: int) -> None:
     for w in said:
-        warnings.warn(str(w.message), w.category, stacklevel=5)
+        warnings.warn(str(w.message), w.category, stacklevel=stacklevel)
 
 
-def _left_out_scores(
-    judge: RobustGaussianClassifier, X: Array, codes: Array, part: slice = slice(None)
+def _left_out(
+    judge: RobustGaussianClassifier,
+    X: Array,
+    codes: Array,
+    reduce: Callable[[Array, Array], Array],
+    part: Any = slice(None),
 ) -> Array:
-    """Scores of (some) training samples, each without itself."""
+    """Reduced scores of (some) training samples, each without itself; N x C is never in memory."""
     of_class = np.bincount(codes, weights=judge.trust_, minlength=len(judge.classes_))
     inside = Kept(judge.trust_[part], codes[part], of_class)
-    return label_scores(judge._gaussians, X[part], codes[part], inside, lambda s, _: s)
+    return label_scores(judge._gaussians, X[part], codes[part], inside, reduce)
 
 
 def _classes(
@@ -270,7 +295,7 @@ def _classes(
     part: slice,
 ) -> Array:
     """``P(c | x, y)`` of some training samples; trusted ones are what their labels say."""
-    judged = noise.judged(_left_out_scores(judge, X, codes, part), codes[part])
+    judged = _left_out(judge, X, codes, noise.judged, part)
     if trusted is not None:
         known = np.asarray(trusted)[part]
         judged[known] = np.eye(len(judge.classes_))[codes[part][known]]
@@ -279,36 +304,40 @@ def _classes(
 
 def _confidence(judge: RobustGaussianClassifier, X: Array, codes: Array) -> float:
     """How sure an honest judge is of what the samples are, on average."""
-    assert judge.noise_ is not None
-    sure = judge.noise_.posterior(_left_out_scores(judge, X, codes)).max(axis=1)
-    return float(sure.mean())
+    noise = judge.noise_
+    assert noise is not None
+    return float(_left_out(judge, X, codes, lambda s, _: noise.posterior(s).max(axis=1)).mean())
 
 
 def _judged_again(
     judge: RobustGaussianClassifier, X: Array, codes: Array, noise: NoiseModel, trusted: Any
 ) -> tuple[NoiseModel, Array]:
     """Trust in the labels with another transition matrix."""
-    scores = _left_out_scores(judge, X, codes)
-    again = fit_noise(scores, codes, noise.transition)._replace(anchors=noise.anchors)
-    trust = again.trust(scores, codes)
+    some = np.linspace(0, len(codes) - 1, min(SAMPLED, len(codes))).astype(np.int64)
+    scores = _left_out(judge, X, codes, lambda s, _: s, some)
+    again = fit_noise(scores, codes[some], noise.transition)._replace(anchors=noise.anchors)
+    trust = _left_out(judge, X, codes, again.trust)
     if trusted is not None:
-        trust[np.asarray(trusted)] = 1.0
-    return again, np.maximum(trust, LEAST_TRUST)
+        trust[trusted] = 1.0
+    again = again._replace(wrong=1.0 - float(trust.mean()))
+    # What the judge left out, being far from everything, stays out.
+    return again, np.where(judge.trust_ > 0, np.maximum(trust, LEAST_TRUST), 0.0)
 
 
 def _own_split(
-    layers: dict[str, Array],
-    given: dict[str, Array],
+    first: str,
     codes: Array,
-    classes: Array,
-    trusted: Any,
+    n_classes: int,
     rng: np.random.Generator,
     groups: Array | None,
-) -> tuple[dict[str, Array], dict[str, Array], Array, HeldOut, Any]:
-    """Hold samples out, where the user has none: right for features that saw no labels."""
+) -> tuple[Array, Array]:
+    """Samples to hold out, where the user has none, and those to keep.
+
+    It is right for features that saw no labels.
+    """
     warnings.warn(
         "No held-out samples were given, so a fifth of the training samples was held out, and "
-        f"the first layer ({next(iter(layers))}) judges the labels. For layers of a network "
+        f"the first layer ({first}) judges the labels. For layers of a network "
         "that was trained on these samples, pass validation=(layers, labels) of others: it has "
         "memorised these.",
         ReheadWarning,
@@ -316,32 +345,18 @@ def _own_split(
     )
     held = np.zeros(len(codes), bool)
     if groups is not None:
-        # Whole groups, at random, until a fifth of the samples is reached.
-        order = rng.permutation(groups.max() + 1)
-        reached = np.cumsum(np.bincount(groups)[order])
-        held = np.isin(groups, order[reached <= max(len(codes) / 5, reached[0])])
-        held &= ~_only_in(held, codes, len(classes))
+        # Whole groups, at random, as long as they fit in a fifth of the samples.
+        sizes = np.bincount(groups)
+        for group in rng.permutation(len(sizes)):
+            of_group = groups == group
+            alone = np.bincount(codes[~(held | of_group)], minlength=n_classes) == 0
+            if held.sum() + sizes[group] <= len(codes) / 5 and not alone.any():
+                held |= of_group
     else:
-        for c in range(len(classes)):
+        for c in range(n_classes):
             rows = rng.permutation(np.flatnonzero(codes == c))
             held[rows[: len(rows) // 5]] = True
     if not held.any():
-        held[:] = True  # a handful of samples: they must do for both
-        rest = held
-    else:
-        rest = ~held
-    of_held = {name: X[held] for name, X in {**layers, **given}.items()}
-    return (
-        {name: X[rest] for name, X in layers.items()},
-        {name: X[rest] for name, X in given.items()},
-        codes[rest],
-        HeldOut(of_held, codes[held]),
-        None if trusted is None else np.asarray(trusted)[rest],
-    )
-
-
-def _only_in(held: Array, codes: Array, n_classes: int) -> Array:
-    """Rows of classes that would have no sample outside of the held-out part."""
-    outside = np.bincount(codes[~held], minlength=n_classes)
-    lost: Array = outside[codes] == 0
-    return lost
+        # A handful of samples, or of groups: they must do for both.
+        return ~held, ~held
+    return held, ~held

@@ -158,6 +158,8 @@ priors, random_state
         self._inputs = list(layers)
         for name in self._given():
             check.check_choice(name, layers, "given")
+        if STACK in list(layers):
+            raise ValueError(f"A layer cannot be called {STACK!r}: that is what joined layers are.")
         self._stacked = [name for name in layers if name not in self._given()] if self.stack else []
         self._calibrations: dict[str, Calibration] = {}
         self.judgement_: Judgement | None = None
@@ -211,6 +213,8 @@ priors, random_state
         self, layers: Layers, y: Any, validation: Any, ids: Any, trusted: Any, groups: Any
     ) -> Self:
         """Consensus of the layers; see ``consensus.py``."""
+        options = {name: getattr(self, name) for name in OPTIONS if getattr(self, name) is not None}
+        check.resolve_options("auto", None, options)
         checked = {
             n: check.check_features(RobustGaussianClassifier(), X, reset=True)
             for n, X in layers.items()
@@ -231,11 +235,12 @@ priors, random_state
             held = {n: self._held_out(n, of_layers[n], checked) for n in self._inputs}
             size = len(next(iter(held.values())))
             known = check.known_codes(check.check_labels(labels, size), self.classes_)
+            check.warn_of_absent(known, self.classes_)
             held_out = HeldOut(held, known)
         together = check.check_groups(groups, n)
         trusted = check.check_mask(trusted, n, "trusted")
         found = fit_consensus(
-            checked, given, codes, self.classes_, held_out, trusted, rng, together
+            checked, given, codes, self.classes_, held_out, trusted, rng, together, options
         )
         self.layers_, self.weights_ = found.names, found.weights
         self.estimators_: dict[str, RobustGaussianClassifier] = found.members

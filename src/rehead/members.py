@@ -17,7 +17,7 @@ import numpy as np
 
 from rehead._typing import Array
 from rehead.gaussian import group_by_class
-from rehead.gaussian.anchored import LEAST, Regularisation, far_outliers
+from rehead.gaussian.anchored import LEAST, Regularisation, sane_rows
 from rehead.gaussian.kernels import BLOCK, Subset
 from rehead.gaussian.labelnoise import Calibration, calibrate, corrected_nll
 from rehead.gaussian.rows import ByClass, PooledMoments, Total, pooled_moments
@@ -73,11 +73,15 @@ def members_of(
     transition: Array,
 ) -> dict[str, Member]:
     """The best member of each layer."""
-    sums = relabelled_sums(layers, n_classes, judged)
+    grouped = {name: group_by_class(X, codes, n_classes) for name, X in layers.items()}
+    sums = relabelled_sums(grouped, judged)
 
     def moments(name: str) -> Iterator[PooledMoments]:
-        data = group_by_class(layers[name], codes, n_classes)
-        yield by_trust(data, judged.trust)
+        data, trust = grouped[name], np.where(sums[name].near, judged.trust, 0.0)
+        for rows in data.rows:
+            if not trust[rows].any():
+                trust[rows] = 1.0  # a class is never left empty
+        yield by_trust(data, trust)
         if sums[name].weights.min() >= LEAST:
             yield relabelled(data, sums[name])
 
@@ -101,19 +105,19 @@ class Sums(NamedTuple):
     totals: Array
 
 
-def relabelled_sums(layers: Mapping[str, Array], n_classes: int, judged: Judged) -> dict[str, Sums]:
+def relabelled_sums(layers: Mapping[str, ByClass], judged: Judged) -> dict[str, Sums]:
     """Add up the samples by what they are, all layers in one pass."""
     sums = {
-        name: Sums(~far_outliers(X), np.zeros(n_classes), np.zeros((n_classes, X.shape[1])))
-        for name, X in layers.items()
+        name: Sums(sane_rows(data), np.zeros(data.n_classes), np.zeros(data.shifts.shape))
+        for name, data in layers.items()
     }
-    for a in range(0, len(judged.trust), BLOCK):
+    for a in range(0, len(judged.trust) if layers else 0, BLOCK):
         part = slice(a, a + BLOCK)
-        classes = judged.classes(part) if layers else np.zeros((0, n_classes))
-        for name, X in layers.items():
+        classes = judged.classes(part)
+        for name, data in layers.items():
             share = classes * sums[name].near[part, None]
             sums[name].weights[:] += share.sum(axis=0)
-            sums[name].totals[:] += share.T @ X[part]
+            sums[name].totals[:] += share.T @ data.X[part]
     return sums
 
 

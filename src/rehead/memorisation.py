@@ -15,6 +15,8 @@ import numpy as np
 from rehead._typing import Array
 from rehead._validation import ReheadWarning
 from rehead.gaussian import group_by_class
+from rehead.gaussian.anchored import sane_rows
+from rehead.gaussian.kernels import Subset
 from rehead.gaussian.labelnoise import corrected_nll, fit_noise
 from rehead.gaussian.posterior import Kept, label_scores
 from rehead.gaussian.rows import pooled_moments
@@ -35,11 +37,13 @@ class HeldOut(NamedTuple):
     codes: Array
 
 
-def memorisation_gap(X: Array, codes: Array, held_out: Array, held_out_codes: Array) -> float:
+def memorisation_gap(
+    X: Array, codes: Array, held_out: Array, held_out_codes: Array, trusted: Array | None = None
+) -> float:
     """How much likelier training labels are than held-out ones, in nats a label.
 
     Training labels are judged leave-one-out, so a layer that knows nothing of them has a gap of
-    about 0.
+    about 0. Trusted labels are not as noisy as held-out ones, and are not compared with them.
 
     Examples
     --------
@@ -53,7 +57,7 @@ def memorisation_gap(X: Array, codes: Array, held_out: Array, held_out_codes: Ar
     >>> memorisation_gap(memorised, y, new, new_y) > 0.5
     True
     """
-    return seen_and_new(X, codes, held_out, held_out_codes).gap
+    return seen_and_new(X, codes, held_out, held_out_codes, trusted).gap
 
 
 class SeenAndNew(NamedTuple):
@@ -68,14 +72,19 @@ class SeenAndNew(NamedTuple):
         return float(self.new.mean()) - self.seen
 
 
-def seen_and_new(X: Array, codes: Array, held_out: Array, held_out_codes: Array) -> SeenAndNew:
+def seen_and_new(
+    X: Array, codes: Array, held_out: Array, held_out_codes: Array, trusted: Array | None = None
+) -> SeenAndNew:
     """How likely a layer makes labels, all of its parameters set by the training labels."""
     n_classes = int(max(codes.max(), held_out_codes.max())) + 1
     data = group_by_class(X, codes, n_classes)
-    whole = [data.whole(c) for c in range(n_classes)]
-    gaussians = from_moments(pooled_moments(data, whole, np.float64), shrinkage="auto")
-    some = np.linspace(0, len(codes) - 1, min(SAMPLED, len(codes))).astype(np.int64)
-    sizes = np.bincount(codes, minlength=n_classes).astype(float)
+    sane = sane_rows(data)
+    subsets = [Subset(np.flatnonzero(sane[rows]), None) for rows in data.rows]
+    gaussians = from_moments(pooled_moments(data, subsets, np.float64), shrinkage="auto")
+    doubtful = sane if trusted is None or trusted.all() else sane & ~trusted
+    rows = np.flatnonzero(doubtful)
+    some = rows[np.linspace(0, len(rows) - 1, min(SAMPLED, len(rows))).astype(np.int64)]
+    sizes = np.bincount(codes[sane], minlength=n_classes).astype(float)
     inside = Kept(np.ones(len(some)), codes[some], sizes)
     scores = label_scores(gaussians, X[some], codes[some], inside, lambda s, _: s)
     noise = fit_noise(scores, codes[some])
@@ -95,6 +104,7 @@ def more_judges(
     held_out: HeldOut,
     gaps: Mapping[str, float],
     judges: list[str],
+    trusted: Array | None = None,
 ) -> list[str]:
     """Judges, and the layers next to them in their gaps that have more to say.
 
@@ -111,7 +121,7 @@ def more_judges(
             np.concatenate([of[name] for name in order[:n]], axis=1)
             for of in (layers, held_out.layers)
         )
-        return seen_and_new(X, codes, new, held_out.codes).new
+        return seen_and_new(X, codes, new, held_out.codes, trusted).new
 
     nats = {n: unlikely(n) for n in range(len(judges), len(order) + 1)}
     best = min(nats.values(), key=np.mean)
@@ -135,20 +145,20 @@ def warn_of_judges(gaps: dict[str, float], judges: list[str]) -> None:
             "did not see the labels: the raw input, an earlier layer, or features of an encoder "
             "that was trained elsewhere.",
             ReheadWarning,
-            stacklevel=6,
+            stacklevel=5,
         )
 
 
-def different(judges: list[str], layers: dict[str, Array]) -> list[str]:
-    """Judges without those that repeat another one: two copies are not two opinions."""
+def different(layers: Mapping[str, Array]) -> list[str]:
+    """Layers without those that repeat another one: two copies are not two opinions."""
     kept: list[str] = []
-    for name in judges:
+    for name in layers:
         same = [k for k in kept if np.array_equal(layers[k], layers[name])]
         if same:
             warnings.warn(
                 f"Layer {name} is identical to layer {same[0]}, and is not asked a second time.",
                 ReheadWarning,
-                stacklevel=6,
+                stacklevel=5,
             )
         else:
             kept.append(name)

@@ -154,6 +154,17 @@ def test_weights_below_one_do_not_make_samples_doubtful(task):
     assert halves.support_.mean() == pytest.approx(plain.support_.mean(), abs=0.02)
 
 
+def test_the_unit_of_weights_does_not_matter(task):
+    X, y = task
+    X[:2] = 1e5
+    labels = noise.uniform(y, 0.4, random_state=0).labels
+    plain, small = fit(X, labels), RobustGaussianClassifier("anchored", random_state=0)
+    small.fit(X, labels, sample_weight=np.full(len(y), 2.0**-10))
+    np.testing.assert_allclose(small.trust_ * 2**10, plain.trust_, atol=1e-6)
+    np.testing.assert_allclose(small.means_, plain.means_, atol=1e-6)
+    assert small.noise_.wrong == pytest.approx(plain.noise_.wrong)
+
+
 def test_labels_that_are_known_say_nothing_about_the_noise(task):
     X, y = task
     noisy = noise.uniform(y, 0.4, random_state=0)
@@ -161,6 +172,14 @@ def test_labels_that_are_known_say_nothing_about_the_noise(task):
     labels = np.where(trusted, y, noisy.labels)
     clf = RobustGaussianClassifier("anchored", random_state=0).fit(X, labels, trusted=trusted)
     assert clf.noise_.rate == pytest.approx(noisy.changed[~trusted].mean(), abs=0.06)
+    assert clf.noise_.wrong == pytest.approx((labels != y).mean(), abs=0.03)
+
+
+def test_a_far_row_that_alone_is_doubtful(task):
+    X, y = task
+    X[0] = 1e6
+    clf = RobustGaussianClassifier("anchored", random_state=0)
+    assert clf.fit(X, y, trusted=np.arange(len(y)) > 0).score(X[1:], y[1:]) > 0.9
 
 
 def test_features_that_are_often_silent_make_no_outliers():

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from rehead.gaussian.labelnoise import (
+    _clearly_purer,
     anchor_transition,
     calibrate,
     fit_noise,
@@ -130,6 +131,21 @@ def test_fewer_anchors_are_taken_where_the_others_are_of_other_classes():
         transition, anchors = anchor_transition(distance * x, labels)
         assert anchors.sum() == pytest.approx(most * N, rel=0.01)
     assert 1 - np.diag(transition).mean() == pytest.approx(0.2, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("few", "many"),
+    [
+        (np.diag([30.0, 30.0]), np.array([[90.0, 0.0], [1.0, 89.0]])),
+        # The same purity in each class, in another mix of classes.
+        (
+            np.block([[np.diag([60.0]), 40 * np.eye(1, 5)], [np.zeros((5, 1)), 30 * np.eye(5)]]),
+            np.block([[np.diag([180.0]), 120 * np.eye(1, 5)], [np.zeros((5, 1)), 30 * np.eye(5)]]),
+        ),
+    ],
+)
+def test_what_may_be_chance_is_not_purer(few, many):
+    assert not _clearly_purer(few, many)
 
 
 def test_the_share_of_wrong_labels_is_the_mean_doubt(planted):

@@ -59,13 +59,15 @@ FAR = 100.0
 class Labelled(NamedTuple):
     """The rows, their classes, and how often each counts (0: not at all).
 
-    The noise model is fitted to ``some`` of the rows; moments are formed in ``dtype``.
+    The noise model is fitted to ``some`` of the rows; a count of 1 is a weight of ``unit``; moments
+    are formed in ``dtype``.
     """
 
     data: ByClass
     codes: Array
     counts: Array
     some: Array
+    unit: float = 1.0
     dtype: Any = None
 
     @property
@@ -76,9 +78,10 @@ class Labelled(NamedTuple):
     def doubtful(self) -> Array:
         """How often each of ``some`` counts for the noise: labels that are known say nothing."""
         counts = self.counts[self.some]
-        if self.data.trusted is None or self.data.trusted[self.some].all():
+        if self.data.trusted is None:
             return counts
-        return np.where(self.data.trusted[self.some], 0.0, counts)
+        doubtful = np.where(self.data.trusted[self.some], 0.0, counts)
+        return doubtful if doubtful.any() else counts
 
 
 class Round(NamedTuple):
@@ -117,9 +120,17 @@ def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     some = rows.some
     honest = calibrate(scores, rows.codes[some], best.noise.transition, rows.counts[some])
     gaussians = replace(gaussians, temperature=honest.temperature, offsets=honest.offsets)
-    weights = trust * rows.counts
+    weights = trust * rows.counts * rows.unit
     members = np.where(weights > 0, rows.codes, -1)
-    return Fit(gaussians, weights, members, np.full(rows.n_classes, step), [], best.noise)
+    noise = best.noise._replace(wrong=_wrong(rows, best.noise.trust(scores, rows.codes[some])))
+    return Fit(gaussians, weights, members, np.full(rows.n_classes, step), [], noise)
+
+
+def _wrong(rows: Labelled, right: Array) -> float:
+    """Share of wrong labels, of those that are known to be right too."""
+    if rows.data.trusted is not None:
+        right = np.where(rows.data.trusted[rows.some], 1.0, right)
+    return 1.0 - float(np.average(right, weights=rows.counts[rows.some]))
 
 
 def _rounds(rows: Labelled, best: Round, max_steps: int) -> tuple[Round, Array, int]:
@@ -128,9 +139,11 @@ def _rounds(rows: Labelled, best: Round, max_steps: int) -> tuple[Round, Array, 
     First with trust as it is, which does not commit itself early. Then doubtful samples count for
     less, where that makes the labels more likely still.
     """
-    trust, steps = _trust(rows, best, POWERS[0]), 1
+    trust = sharper = _trust(rows, best, POWERS[0])
+    steps = 1
     for power in POWERS:
-        sharper = _trust(rows, best, power)
+        if power != POWERS[0]:
+            sharper = _trust(rows, best, power)
         for _ in range(max_steps - 1):
             steps += 1
             now = _estimated(rows, sharper, (best.regularisation,))
@@ -154,21 +167,28 @@ def labelled(data: ByClass, rng: np.random.Generator) -> Labelled:
     present = np.zeros(len(data.X), bool)
     present[np.concatenate(data.rows)] = True
     counts = np.where(present, 1.0 if data.weights is None else data.weights, 0.0)
-    sane = ~far_outliers(data.X, None if data.weights is None else counts)
-    if data.trusted is not None:
-        sane |= data.trusted
-    for rows in data.rows:
-        if not sane[rows].any():
-            sane[rows] = True  # a class is never left empty
-    counts = np.where(sane, counts, 0.0)
+    # Weights may sum to 1; that does not make samples few.
+    unit = min(1.0, float(counts[present].mean()))
+    counts = np.where(sane_rows(data), counts / unit, 0.0)
     some = np.flatnonzero(present)
     if len(some) > SAMPLED:
         some = np.sort(rng.choice(some, SAMPLED, replace=False))
-    found = Labelled(data, class_codes(data), counts, some)
+    found = Labelled(data, class_codes(data), counts, some, unit)
     weakest = from_moments(pooled_by_trust(found, np.ones(len(counts))), shrinkage=AMOUNTS[0])
     # Single precision does where what is shrunk least has an inverse in it.
     weak = weakest.factor.slack < MIN_SLACK["f"] or weakest.shrunk > 0
     return found._replace(dtype=np.float64) if weak else found
+
+
+def sane_rows(data: ByClass) -> Array:
+    """Rows that are not far from everything; trusted ones, and no class is left empty."""
+    sane = ~far_outliers(data.X, data.weights)
+    if data.trusted is not None:
+        sane |= data.trusted
+    for rows in data.rows:
+        if not sane[rows].any():
+            sane[rows] = True
+    return sane
 
 
 def far_outliers(X: Array, counts: Array | None = None) -> Array:
@@ -209,11 +229,11 @@ def _medians(values: Array, counts: Array | None) -> Array:
     if counts is None:
         medians: Array = np.median(values, axis=0)
         return medians
-    total = counts.sum()
     order = np.argsort(values, axis=0, kind="stable")
     reached = np.cumsum(counts[order], axis=0)
     ranked = np.take_along_axis(values, order, axis=0)
-    at = [(reached > p).argmax(axis=0) for p in ((total - 1) // 2, total // 2)]
+    half = counts.sum() / 2.0
+    at = [(reached >= half).argmax(axis=0), (reached > half).argmax(axis=0)]
     middle: Array = np.mean([np.take_along_axis(ranked, i[None], axis=0)[0] for i in at], axis=0)
     return middle
 
@@ -271,8 +291,9 @@ def _trust(rows: Labelled, now: Round, power: float) -> Array:
     trust: Array = label_scores(now.gaussians, data.X, rows.codes, inside, weights)
     if data.trusted is not None:
         trust[data.trusted] = 1.0
+    counted = trust * rows.counts
     for of_class in data.rows:
-        if (trust * rows.counts)[of_class].sum() < min(LEAST, rows.counts[of_class].sum()):
+        if counted[of_class].sum() < min(LEAST, rows.counts[of_class].sum()):
             # Next to nothing is trusted here; its best samples stand for the class all the same.
             ranked = of_class[np.argsort(-trust[of_class], kind="stable")]
             before = np.cumsum(rows.counts[ranked]) - rows.counts[ranked]

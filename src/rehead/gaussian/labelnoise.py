@@ -19,7 +19,8 @@ them: a p that reproduces the noise with T = I is as likely as the clean p with 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
@@ -53,6 +54,14 @@ class NoiseModel(NamedTuple):
     nll: float
     wrong: float
 
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array], prefix: str) -> NoiseModel:
+        """From the arrays of a file, named by fields."""
+        found: dict[str, Any] = {f: arrays.get(prefix + f, np.array(np.nan)) for f in cls._fields}
+        numbers = {f: float(found[f]) for f in ("temperature", "nll", "wrong")}
+        noise = cls(**{**found, **numbers})
+        return noise if np.isfinite(noise.wrong) else noise._replace(wrong=noise.rate)
+
     @property
     def rate(self) -> float:
         """Share of wrong labels that the matrix stands for, of any labels it makes."""
@@ -61,9 +70,7 @@ class NoiseModel(NamedTuple):
     @property
     def rate_error(self) -> float:
         """Standard error of the rate: what counting labels at so few anchors leaves open."""
-        right = np.diag(self.transition)
-        # One more right and one more wrong: no error of 0 where all anchors agree.
-        variance = (right * (1 - right) * self.anchors + 1.0) / (self.anchors + 2.0) ** 2
+        variance = _variance(np.diag(self.transition), self.anchors)
         return float(np.sqrt((self.priors**2 * variance).sum()))
 
     def posterior(self, scores: Array) -> Array:
@@ -179,10 +186,17 @@ def _labels_of_anchors(scores: Array, codes: Array, counts: Array, share: float)
 
 
 def _clearly_purer(few: Array, many: Array) -> bool:
-    """Whether more labels of fewer anchors agree, by two standard errors."""
-    n = max(few.sum(), 1.0)
-    p, q = np.trace(few) / n, np.trace(many) / max(many.sum(), 1.0)
-    return bool(p - q > 2.0 * np.sqrt(p * (1.0 - p) / n))
+    """Whether more labels of fewer anchors agree, class by class, by two standard errors."""
+    share = many.sum(axis=1) / max(many.sum(), 1.0)
+    (p, n), (q, _) = ((np.diag(s), s.sum(axis=1)) for s in (few, many))
+    p, q = p / np.maximum(n, 1.0), q / np.maximum(many.sum(axis=1), 1.0)
+    return bool(share @ (p - q) > 2.0 * np.sqrt(share**2 @ _variance(p, n)))
+
+
+def _variance(share: Array, n: Array) -> Array:
+    """Of shares that were counted; one more of each kind, so that it is never 0."""
+    variance: Array = (share * (1.0 - share) * n + 1.0) / (n + 2.0) ** 2
+    return variance
 
 
 def _disowned(seen: Array) -> Array:
@@ -290,7 +304,9 @@ def calibrate(
     # Where scores are far too large the likelihood is flat, so look around before climbing.
     starts = [np.append(slope, np.zeros(n_classes)) for slope in np.linspace(-high, -low, 15)]
     start = min(starts, key=lambda v: loss(v)[0])
-    bounds = [(-high, -low), *[(-10.0, 10.0)] * n_classes]
+    # A class whose label does not occur is not known to be rare: it keeps its offset of 0.
+    occurs = np.bincount(codes, weights=counts, minlength=n_classes) > 0
+    bounds = [(-high, -low), *[(-10.0, 10.0) if o else (0.0, 0.0) for o in occurs]]
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
     offsets: Array = found.x[1:] - found.x[1:].mean()
     return Calibration(float(np.exp(-found.x[0])), offsets)

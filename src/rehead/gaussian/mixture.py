@@ -147,6 +147,6 @@ def _fit(rows: Labelled, now: Mixture, noise: NoiseModel, step: int) -> Fit:
     some = rows.some
     honest = calibrate(scores, rows.codes[some], now.transition, rows.counts[some])
     gaussians = replace(now.gaussians, temperature=honest.temperature, offsets=honest.offsets)
-    weights = share * rows.counts
+    weights = share * rows.counts * rows.unit
     members = np.where(weights > 0, best, -1)
     return Fit(gaussians, weights, members, np.full(rows.n_classes, step), [], noise)

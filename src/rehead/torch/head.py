@@ -98,6 +98,8 @@ class RobustHead:
         self.layers = layers
         self.pool = pool
         self.softmax = softmax
+        if "given" in options:
+            raise ValueError("given= is for LayerEnsemble; here, softmax=True adds the softmax.")
         self.ensemble = LayerEnsemble(estimator, **options)
 
     def fit(
@@ -134,10 +136,11 @@ class RobustHead:
         features = self._extract(train, names, store, progress)
         self._layers = self.layers if self.layers != "auto" else list(features.layers)
         labels = _labels(features, "training")
+        self._softmax = self.softmax
         if self.softmax is None:
             columns = columns_of_classes(features.outputs.shape[1], np.unique(labels))
-            self.softmax = is_auto and columns is not None
-        self.ensemble.set_params(given=[SOFTMAX] if self.softmax else None)
+            self._softmax = is_auto and columns is not None
+        self.ensemble.set_params(given=[SOFTMAX] if self._softmax else None)
         held_out = None
         if validation is not None:
             of_validation = self._extract(validation, self._layers, None, progress)
@@ -288,7 +291,7 @@ class RobustHead:
             "ensemble": ensemble,
             "layers": _only_text(self._layers, "layers"),
             "pool": _only_text(self.pool, "pool"),
-            "softmax": self.softmax,
+            "softmax": self._softmax,
             "fingerprint": self._fingerprint,
             "features": self.layers_,
             "noise_rate": report.noise_rate,
@@ -322,6 +325,7 @@ class RobustHead:
             return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
 
         self = cls(net, settings["layers"], pool=settings["pool"], softmax=settings["softmax"])
+        self._softmax = settings["softmax"]
         self.ensemble_ = LayerEnsemble._from_state(part("ensemble."), settings["ensemble"])
         self.ensemble = self.ensemble_
         self.classes_, self.layers_ = self.ensemble_.classes_, settings["features"]
@@ -358,7 +362,7 @@ class RobustHead:
 
     def _inputs(self, features: Features, labels: Array) -> Mapping[str, Array]:
         """What the ensemble takes: the layers, and the softmax where it is a member."""
-        if not self.softmax:
+        if not self._softmax:
             return features.layers
         softmax = own_softmax(features.outputs, np.unique(labels))
         return {**features.layers, SOFTMAX: softmax}
