@@ -49,7 +49,7 @@ def accuracy_plot(grid: Grid, path: Path) -> None:
             cells = [c for c in grid.of(task) if c.kind in ("none", kind)]
             for name, (colour, style, label) in LINES.items():
                 means = [c.accuracy(name).mean() for c in cells]
-                spread = [c.accuracy(name).std() for c in cells]
+                spread = [c.accuracy(name).std(ddof=min(1, len(c.seeds) - 1)) for c in cells]
                 rates = [100 * c.rate for c in cells]
                 width = 2.4 if name == AUTO else 1.4
                 axis.errorbar(
@@ -131,7 +131,7 @@ def unseen(grid: Grid) -> str:
             return float(np.nanmean([v[which] for v in values]))
 
         auto = [c.accuracy(AUTO) for c in cells]
-        others = [np.max([c.accuracy(r) for r in c.rivals], axis=0) for c in cells]
+        others = [c.accuracy(c.best) for c in cells]
         figures = [
             mean(auto),
             mean([a - c.accuracy(ROG) for a, c in zip(auto, cells, strict=True)]),

@@ -88,8 +88,9 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     support_ : boolean array of shape (n_samples,)
         The training rows that were kept.
     trust_ : array of shape (n_samples,)
-        How far each training label counts, 0 to 1 (to its weight, with sample weights): for
-        "anchored" the probability that it is right, otherwise 1 for what was kept.
+        How far each training label counts, 0 to 1 (to its weight, with sample weights): by the
+        probability that it is right where the noise was measured (doubtful ones may count for less
+        than that; :func:`rehead.score_labels` has the probability), else 1 for what was kept.
     noise_ : NoiseModel or None
         What was found out about the noise: the share of wrong labels ``noise_.wrong``, the matrix
         ``noise_.transition``, the rate that it stands for ``noise_.rate``, its standard error

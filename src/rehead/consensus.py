@@ -8,8 +8,9 @@ and any encoder that never saw the labels) have not. So
    noise is;
 2. every layer is estimated anew, samples weighted by that trust or counted to what they are;
 3. on held-out noisy labels, with the *one* transition matrix of the judges, each member is
-   calibrated and the mixture of members is chosen under which these labels are most likely. The
-   network's own softmax is a member like any other: it is kept where the labels are clean.
+   calibrated (but for the judge, which is from the training labels, judged leave-one-out) and the
+   mixture of members is chosen under which these labels are most likely. The network's own softmax
+   is a member like any other: it is kept where the labels are clean.
 """
 
 from __future__ import annotations

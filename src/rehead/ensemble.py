@@ -71,7 +71,8 @@ priors, random_state
         The estimated transition matrix, for "auto" and for ``weights="corrected"``.
     judgement_ : Judgement or None
         For "auto": the layers' memorisation gaps, which of them judged the labels, the noise model
-        and the trust in each training label.
+        and how far each training label counts (NaN for samples that had to be held out; not kept
+        in files).
 
     Examples
     --------
@@ -399,7 +400,11 @@ priors, random_state
         return self
 
     def score_samples(self, layers: Layers) -> Array:
-        """Log density in the penultimate layer: low for samples unlike all classes."""
+        """Log density: low for samples unlike all classes.
+
+        In the joined layers where layers are joined ("stack" of ``layers_``), else in the
+        penultimate layer.
+        """
         check_is_fitted(self)
         name = self._penultimate(list(self.estimators_))
         return self.estimators_[name].score_samples(self._members(layers)[name])
