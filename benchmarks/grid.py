@@ -104,7 +104,12 @@ def targets(grid: Grid) -> Iterator[Target]:
     """What the default is held to."""
     cells = [c for c in grid.cells if AUTO in c.columns]
     regret = np.array([max(c.behind.mean(), 0.0) for c in cells])
-    yield Target("mean regret <= 0.5 points", regret.mean() <= 0.5, f"{regret.mean():.2f}")
+    other = np.mean([r for r, c in zip(regret, cells, strict=True) if c.kind != "semantic"])
+    yield Target(
+        "mean regret <= 0.5 points",
+        regret.mean() <= 0.5,
+        f"{regret.mean():.2f}; {other:.2f} without semantic noise",
+    )
     worse = [c for c in cells if c.behind.mean() > 0.5 + 2 * paired_error(c.behind)]
     yield Target(
         "no cell behind by more than 0.5 + 2 paired standard errors",
