@@ -13,7 +13,7 @@ from rehead._typing import Array
 from rehead.ensemble import LayerEnsemble
 from rehead.metrics import Scores, scores
 
-SOFTMAX = "softmax"
+SOFTMAX, ROG = "softmax", "RoG (the paper)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,8 @@ class Comparison:
     Attributes
     ----------
     rows : dict of name to Scores (accuracy, nll, calibration_error)
-        "softmax" first where the network's output is known, "robust" last.
+        "softmax" first where the network's output is known, "robust" last; before it the paper's
+        method, where it was estimated as well.
     n_samples : int
     """
 
@@ -41,9 +42,15 @@ class Comparison:
 
 
 def compare_ensemble(
-    model: LayerEnsemble, layers: Mapping[str, Any], y: Any, outputs: Array | None = None
+    model: LayerEnsemble,
+    layers: Mapping[str, Any],
+    y: Any,
+    outputs: Array | None = None,
+    rog: LayerEnsemble | None = None,
 ) -> Comparison:
     """Score an ensemble, its members, and the softmax of the network's ``outputs``.
+
+    ``rog`` is another ensemble of (some of) the same layers, as the paper has it.
 
     Examples
     --------
@@ -63,6 +70,8 @@ def compare_ensemble(
     for name, posterior in zip(model.layers_, posteriors, strict=True):
         if name not in rows:
             rows[name] = scores(posterior, codes)
+    if rog is not None:
+        rows[ROG] = scores(rog.predict_proba({name: layers[name] for name in rog.layers_}), codes)
     rows["robust"] = scores(model.predict_proba(layers), codes)
     return Comparison(rows, len(codes))
 

@@ -230,3 +230,35 @@ def test_trusted_labels_and_groups_reach_the_ensemble(task):
     assert len(alone.ensemble_.judgement_.trust) % 20 == 0
     with pytest.raises(ValueError, match="trusted"):
         RobustHead(net).fit((x[:400], noisy[:400]), trusted=trusted[:3])
+
+
+def test_the_default_is_compared_with_softmax_and_the_paper(task, tmp_path):
+    net, x, y, noisy = task
+    head = RobustHead(net, random_state=0).fit(
+        (x[:400], noisy[:400]), validation=(x[400:500], noisy[400:500])
+    )
+    comparison = head.compare((x[500:], y[500:]))
+    assert next(iter(comparison.rows)) == "softmax"
+    assert list(comparison.rows)[-2:] == ["RoG (the paper)", "robust"]
+    hidden = [name for name in head.layers_ if name != "input"]
+    paper = RobustHead(net, layers=hidden, preset="paper", random_state=0).fit(
+        (x[:400], noisy[:400]), validation=(x[400:500], noisy[400:500])
+    )
+    assert comparison.rows["RoG (the paper)"] == paper.compare((x[500:], y[500:])).rows["robust"]
+    head.save(tmp_path / "head.safetensors")
+    loaded = RobustHead.load(tmp_path / "head.safetensors", net)
+    assert "RoG (the paper)" not in loaded.compare((x[500:], y[500:])).rows
+
+
+def test_a_second_fit_decides_anew_about_the_softmax(task):
+    net, x, _, noisy = task
+    head = RobustHead(net, random_state=0)
+    two = noisy[:400] % 2  # of three outputs: the softmax has no place
+    with pytest.warns(ReheadWarning):
+        head.fit((x[:400], two + 5))
+    assert "softmax" not in head.ensemble_.layers_
+    with pytest.warns(ReheadWarning):
+        head.fit((x[:400], noisy[:400]))
+    assert "softmax" in head.ensemble_.layers_
+    with pytest.raises(ValueError, match="given= is for LayerEnsemble"):
+        RobustHead(net, given=["input"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
@@ -27,7 +28,7 @@ from rehead.outliers import typicality
 from rehead.torch.features import Features, extract_features, network_fingerprint, pooling, pools_of
 from rehead.torch.module import RobustModule
 from rehead.torch.pooling import Pool
-from rehead.torch.taps import Layers, resolve_taps, unwrap
+from rehead.torch.taps import INPUT, Layers, resolve_taps, unwrap
 
 LABELS = ("given", "suggested", "kind", "ids")
 """What a file keeps of the report as text or whole numbers."""
@@ -156,6 +157,7 @@ class RobustHead:
         )
         self.classes_ = self.ensemble_.classes_
         self.layers_ = list(features.layers)
+        self._rog = self._paper(inputs, labels, held_out) if is_auto else None
         self.report_ = self._judged(features, inputs, labels)
         self._fingerprint = network_fingerprint(unwrap(self.net))
         return self
@@ -206,7 +208,10 @@ class RobustHead:
         return predict_or_abstain(self.ensemble_, features, threshold, abstain)
 
     def compare(self, loader: Any, *, progress: bool | None = None) -> Comparison:
-        """Softmax beside robust inference, on samples with (clean) labels.
+        """Softmax and the paper's RoG beside robust inference, on samples with (clean) labels.
+
+        RoG is estimated from the same hidden layers when the default is fitted; a head that was
+        loaded from a file has none.
 
         Returns
         -------
@@ -217,7 +222,7 @@ class RobustHead:
         features = self._extract(loader, self._layers, None, progress)
         labels = _labels(features, "test")
         inputs = self._inputs(features, self.classes_)
-        return compare_ensemble(self.ensemble_, inputs, labels, features.outputs)
+        return compare_ensemble(self.ensemble_, inputs, labels, features.outputs, self._rog)
 
     def find_mislabelled(self) -> Array:
         """Ids of training samples whose label is probably wrong, worst first.
@@ -325,7 +330,7 @@ class RobustHead:
             return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
 
         self = cls(net, settings["layers"], pool=settings["pool"], softmax=settings["softmax"])
-        self._softmax = settings["softmax"]
+        self._softmax, self._rog = settings["softmax"], None
         self.ensemble_ = LayerEnsemble._from_state(part("ensemble."), settings["ensemble"])
         self.ensemble = self.ensemble_
         self.classes_, self.layers_ = self.ensemble_.classes_, settings["features"]
@@ -359,6 +364,18 @@ class RobustHead:
     def _features_of(self, loader: Any, progress: bool | None) -> Mapping[str, Array]:
         self._check_fitted()
         return self._inputs(self._extract(loader, self._layers, None, progress), self.classes_)
+
+    def _paper(self, inputs: Any, labels: Array, held_out: Any) -> LayerEnsemble | None:
+        """RoG of the hidden layers, to compare with."""
+        hidden = [name for name in inputs if name not in (INPUT, SOFTMAX)]
+        if not hidden:
+            return None
+        if held_out is not None:
+            held_out = ({name: held_out[0][name] for name in hidden}, held_out[1])
+        rog = LayerEnsemble(preset="paper", random_state=self.ensemble.random_state)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what it cannot trim is not the user's concern here
+            return rog.fit({name: inputs[name] for name in hidden}, labels, held_out)
 
     def _inputs(self, features: Features, labels: Array) -> Mapping[str, Array]:
         """What the ensemble takes: the layers, and the softmax where it is a member."""
