@@ -120,7 +120,7 @@ def table(cells: list[Cell]) -> str:
 
 
 def unseen(grid: Grid) -> str:
-    """Seed 2 where it was not looked at, beside the seeds that the constants were set on."""
+    """Seed 2 where nothing was set by it, beside the seeds that the constants were set on."""
     cells = [c for c in grid.cells if c.task in UNSEEN and len(c.seeds) == 3]
     head = ["", "accuracy", "above RoG", "below the best other", "below the oracle"]
     head += ["AUROC", "noise off by, points"]
@@ -150,7 +150,7 @@ def page(grid: Grid) -> str:
     """The whole page."""
     parts = [(Path(__file__).parent / "page.md").read_text().rstrip()]
     tasks = ", ".join(TITLES[task] for task in UNSEEN)
-    parts.append(f"\n**Seeds that were not looked at** ({tasks}; means over noises):\n")
+    parts.append(f"\n**Seeds by which nothing was set** ({tasks}; means over noises):\n")
     parts.append(unseen(grid))
     parts.append("\n## What was to be reached\n")
     for target in targets(grid):
