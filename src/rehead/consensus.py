@@ -26,7 +26,7 @@ import numpy as np
 from rehead._typing import Array
 from rehead._validation import ReheadWarning, as_posterior
 from rehead.classifier import RobustGaussianClassifier
-from rehead.gaussian.labelnoise import Calibration, NoiseModel, calibrate, fit_noise
+from rehead.gaussian.labelnoise import SAMPLED, Calibration, NoiseModel, calibrate, fit_noise
 from rehead.gaussian.posterior import Kept, label_scores
 from rehead.members import OF_JUDGE, PRIOR, Judged, log_of, members_of, mixture_weights
 from rehead.memorisation import (
@@ -42,8 +42,6 @@ CONFIDENT = 0.85
 """Judges that are less sure than this, on average, may need others beside them."""
 ENOUGH = 1000
 """Held-out samples that it takes to measure the noise on them."""
-SAMPLED = 5_000
-"""So many samples are enough to fit the noise model."""
 LEAST_TRUST = 1e-3
 """No label is trusted less, so that no class is ever empty."""
 STACK = "stack"
@@ -138,25 +136,25 @@ def fit_consensus(
         }
         judges = choose_judges(gaps)
         warn_of_judges(gaps, judges)
-    X = np.concatenate([layers[name] for name in judges], axis=1)
-    seed = int(rng.integers(2**31))
-    judge, said = _fitted_judge(X, classes[codes], trusted, seed, options)
-    more = judges
+    fit = partial(_fitted_judge, layers, classes[codes], trusted, int(rng.integers(2**31)), options)
+    judge, X, said = fit(judges)
     if len(gaps) > len(judges) and _confidence(judge, X, codes) < CONFIDENT:
         more = more_judges(layers, codes, held_out, gaps, judges, trusted)
-    if len(more) > len(judges):
-        judges, X = more, np.concatenate([layers[name] for name in more], axis=1)
-        judge, said = _fitted_judge(X, classes[codes], trusted, seed, options)
+        if more != judges:
+            judges, (judge, X, said) = more, fit(more)
     _say(said, stacklevel=5)
+
+    def weighed_with(noise: NoiseModel, trust: Array) -> Weighed:
+        judged = Judged(trust, partial(_classes, judge, X, codes, noise, trusted))
+        return _weigh(layers, given, codes, classes, held_out, judges, judge, noise, judged)
+
     assert judge.noise_ is not None
     noise, trust = judge.noise_, judge.trust_
-    judged = Judged(trust, partial(_classes, judge, X, codes, noise, trusted))
-    weighed = _weigh(layers, given, codes, classes, held_out, judges, judge, noise, judged)
+    weighed = weighed_with(noise, trust)
     sharper = _sharper(weighed, held_out, noise)
     if sharper is not None:
         noise, trust = _judged_again(judge, X, codes, sharper, trusted)
-        judged = Judged(trust, partial(_classes, judge, X, codes, noise, trusted))
-        weighed = _weigh(layers, given, codes, classes, held_out, judges, judge, noise, judged)
+        weighed = weighed_with(noise, trust)
     of_all = np.full(len(kept), np.nan)
     of_all[kept] = trust
     judgement = Judgement(gaps, judges, noise, of_all, int(judge.n_iter_.max()))
@@ -178,8 +176,8 @@ def _alone(
     options: Mapping[str, Any],
 ) -> Consensus:
     """One layer and nothing to weigh: no sample has to be held out."""
-    ((name, X),) = layers.items()
-    judge, said = _fitted_judge(X, y, trusted, int(rng.integers(2**31)), options)
+    (name,) = layers
+    judge, _, said = _fitted_judge(layers, y, trusted, int(rng.integers(2**31)), options, [name])
     _say(said, stacklevel=6)
     assert judge.noise_ is not None
     judgement = Judgement({}, [name], judge.noise_, judge.trust_, int(judge.n_iter_.max()))
@@ -259,14 +257,20 @@ def _sharper(weighed: Weighed, held_out: HeldOut, noise: NoiseModel) -> NoiseMod
 
 
 def _fitted_judge(
-    X: Array, y: Array, trusted: Any, seed: int, options: Mapping[str, Any]
-) -> tuple[RobustGaussianClassifier, list[warnings.WarningMessage]]:
-    """A judge, and what it has to say; whether that is said depends on whether it is kept."""
+    layers: dict[str, Array],
+    y: Array,
+    trusted: Any,
+    seed: int,
+    options: Mapping[str, Any],
+    names: list[str],
+) -> tuple[RobustGaussianClassifier, Array, list[warnings.WarningMessage]]:
+    """The judge of some layers, these joined, and what it has to say if it is kept."""
+    X = np.concatenate([layers[name] for name in names], axis=1)
     judge = RobustGaussianClassifier("anchored", random_state=seed, **options)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         judge.fit(X, y, trusted=trusted)
-    return judge, said
+    return judge, X, said
 
 
 def _say(said: list[warnings.WarningMessage], stacklevel: int) -> None:

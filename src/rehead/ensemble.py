@@ -206,16 +206,20 @@ priors, random_state
     def _is_auto(self) -> bool:
         """Whether the layers are to find a consensus; settings of the other ways say no."""
         own = self.weights is not None or self.penultimate is not None or self.stack
-        given = {name: getattr(self, name) for name in OPTIONS if getattr(self, name) is not None}
-        name = check.default_estimator(given) if self.estimator is None else self.estimator
+        name = (
+            check.default_estimator(self._options()) if self.estimator is None else self.estimator
+        )
         return self.preset is None and name == "auto" and not own
+
+    def _options(self) -> dict[str, Any]:
+        """What was set of the options of the estimator."""
+        return {name: getattr(self, name) for name in OPTIONS if getattr(self, name) is not None}
 
     def _fit_auto(
         self, layers: Layers, y: Any, validation: Any, ids: Any, trusted: Any, groups: Any
     ) -> Self:
         """Consensus of the layers; see ``consensus.py``."""
-        options = {name: getattr(self, name) for name in OPTIONS if getattr(self, name) is not None}
-        check.resolve_options("auto", None, options)
+        check.resolve_options("auto", None, self._options())  # for its errors
         checked = {
             n: check.check_features(RobustGaussianClassifier(), X, reset=True)
             for n, X in layers.items()
@@ -241,7 +245,7 @@ priors, random_state
         together = check.check_groups(groups, n)
         trusted = check.check_mask(trusted, n, "trusted")
         found = fit_consensus(
-            checked, given, codes, self.classes_, held_out, trusted, rng, together, options
+            checked, given, codes, self.classes_, held_out, trusted, rng, together, self._options()
         )
         self.layers_, self.weights_ = found.names, found.weights
         self.estimators_: dict[str, RobustGaussianClassifier] = found.members

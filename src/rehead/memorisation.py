@@ -17,7 +17,7 @@ from rehead._validation import ReheadWarning
 from rehead.gaussian import group_by_class
 from rehead.gaussian.anchored import sane_rows
 from rehead.gaussian.kernels import Subset
-from rehead.gaussian.labelnoise import corrected_nll, fit_noise
+from rehead.gaussian.labelnoise import SAMPLED, corrected_nll, fit_noise
 from rehead.gaussian.posterior import Kept, label_scores
 from rehead.gaussian.rows import pooled_moments
 from rehead.gaussian.tied import from_moments
@@ -26,8 +26,6 @@ GAP = 0.05
 """Layers whose gap is at most so much above the smallest one are judges."""
 MEMORISED = 0.5
 """Gap in nats from which on a layer knows its labels by heart."""
-SAMPLED = 5_000
-"""So many samples are enough to measure an agreement."""
 
 
 class HeldOut(NamedTuple):

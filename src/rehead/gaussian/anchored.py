@@ -20,7 +20,7 @@ import numpy as np
 
 from rehead._typing import Array
 from rehead.gaussian.kernels import BLOCK, MIN_SLACK, Subset, squared_norms
-from rehead.gaussian.labelnoise import NoiseModel, calibrate, corrected_nll, fit_noise
+from rehead.gaussian.labelnoise import SAMPLED, NoiseModel, calibrate, corrected_nll, fit_noise
 from rehead.gaussian.options import Fit, Options
 from rehead.gaussian.posterior import Kept, label_scores
 from rehead.gaussian.rows import ByClass, PooledMoments, pooled_moments
@@ -42,8 +42,6 @@ CLEARLY = 0.005
 """Nats a label by which one of them has to be better; also by two standard errors."""
 CANDIDATES = tuple(Regularisation(a, d) for d in (False, True) for a in AMOUNTS)
 """What ``shrinkage="auto"`` chooses from here, by the likelihood of the labels."""
-SAMPLED = 5_000
-"""So many samples are enough to fit the noise model."""
 LEAST = 3.0
 """A class never weighs less than so many samples."""
 COLUMNS = 64

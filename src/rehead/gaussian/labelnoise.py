@@ -28,6 +28,8 @@ from scipy.special import gammaln
 
 from rehead._typing import Array
 
+SAMPLED = 5_000
+"""So many samples are enough to fit a noise model to."""
 ANCHORS = (0.3, 0.1)
 """Share of the samples predicted as a class that serve as its anchors, and a smaller one."""
 FEWEST_ANCHORS = 30
