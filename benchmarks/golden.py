@@ -130,7 +130,17 @@ def classifiers() -> Iterator[tuple[str, Callable[[], Result]]]:
         clf.fit(X[:n], y[:n], sample_weight=weight, trusted=known)
         return of_classifier(clf, X[:n], y[:n], X[n:])
 
-    names = "auto agreement mixture mcd posterior sample identity lts trimmed-kmeans".split()
+    names = [
+        "auto",
+        "agreement",
+        "mixture",
+        "mcd",
+        "posterior",
+        "sample",
+        "identity",
+        "lts",
+        "trimmed-kmeans",
+    ]
     for name in names:
         yield name, lambda name=name: fit(estimator=name)
         yield f"{name}, weights", lambda name=name: fit(weight=weights, estimator=name)

@@ -12,7 +12,7 @@ from rehead import (
     abstention_threshold,
     predict_or_abstain,
 )
-from rehead.abstention import (
+from rehead.audit.abstention import (
     Losses,
     Promise,
     _laxest,

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from rehead import LayerEnsemble, RobustGaussianClassifier, noise, score_labels
 from rehead.audit.files import Joined, audit_files
 from rehead.cli import app
-from rehead.store import Chunk, StoreWriter
+from rehead.files.store import Chunk, StoreWriter
 
 runner = CliRunner()
 

@@ -10,7 +10,7 @@ import pytest
 from rehead import LayerEnsemble, RobustGaussianClassifier, find_mislabelled, noise, score_labels
 from rehead.audit.kinds import KINDS, kinds, p_of_distances, small_p_values
 from rehead.audit.review import n_review
-from rehead.tables import read_column
+from rehead.files.tables import read_column
 
 NAMES = np.array(["ant", "bee", "cat"])
 

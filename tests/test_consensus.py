@@ -12,9 +12,9 @@ from rehead import (
     noise,
     score_labels,
 )
+from rehead.ensemble.judges import GAP, HeldOut, choose_judges, memorisation_gap, more_judges
+from rehead.ensemble.members import mixture_weights
 from rehead.gaussian.labelnoise import corrected_nll
-from rehead.members import mixture_weights
-from rehead.memorisation import GAP, HeldOut, choose_judges, memorisation_gap, more_judges
 
 
 @pytest.fixture(scope="module")
@@ -369,7 +369,7 @@ def test_less_noise_on_held_out_samples_is_believed(monkeypatch):
     train["weak"][:3] = 1e5
     fit = LayerEnsemble(random_state=0).fit
     found = fit(train, y[:3000], validation=(held, y[3000:])).judgement_
-    monkeypatch.setattr("rehead.consensus.ENOUGH", 10**9)
+    monkeypatch.setattr("rehead.ensemble.consensus.ENOUGH", 10**9)
     of_judges = fit(train, y[:3000], validation=(held, y[3000:])).judgement_
     assert found.judges == of_judges.judges == ["weak"]
     truth = (y != true)[:3000].mean()

@@ -5,8 +5,8 @@ import pytest
 from sklearn.base import clone
 
 from rehead import LayerEnsemble, ReheadWarning, RobustGaussianClassifier, score_labels
-from rehead.persist import ModelFileError
-from rehead.weights import layer_weights
+from rehead.ensemble.weights import layer_weights
+from rehead.files.persist import ModelFileError
 
 
 @pytest.fixture

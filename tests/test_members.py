@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from rehead import LayerEnsemble, RobustGaussianClassifier, noise, score_labels
-from rehead.gaussian import group_by_class
-from rehead.members import (
+from rehead.ensemble.members import (
     Judged,
     best_member,
     by_trust,
@@ -14,6 +13,7 @@ from rehead.members import (
     relabelled,
     relabelled_sums,
 )
+from rehead.gaussian import group_by_class
 
 
 def judged_by(P, y):

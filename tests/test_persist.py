@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from rehead import RobustGaussianClassifier, score_labels
-from rehead.persist import ModelFileError
+from rehead.files.persist import ModelFileError
 
 load = RobustGaussianClassifier.load
 

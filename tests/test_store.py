@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rehead.store import MANIFEST, Chunk, FeatureStore, StoreError, StoreWriter
+from rehead.files.store import MANIFEST, Chunk, FeatureStore, StoreError, StoreWriter
 
 
 def chunks(n_chunks=7, rows=10, labels=True):
@@ -69,7 +69,7 @@ def test_killed_at_any_moment_it_resumes_bit_identical(tmp_path):
     # A writer in a process of its own, killed with -9 again and again until it gets through.
     code = """
 import sys, time, numpy as np
-from rehead.store import Chunk, StoreWriter
+from rehead.files.store import Chunk, StoreWriter
 rng = np.random.default_rng(0)
 rows, none = np.arange(50), np.zeros((50, 2))
 some = [Chunk({"a": rng.normal(size=(50, 400))}, rows, rows, none) for _ in range(60)]

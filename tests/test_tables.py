@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from rehead.store import Chunk, StoreWriter
-from rehead.tables import read_column, read_ids, read_layers, read_outputs, write_csv
+from rehead.files.store import Chunk, StoreWriter
+from rehead.files.tables import read_column, read_ids, read_layers, read_outputs, write_csv
 
 X = np.array([[1.5, 2.0], [3.0, 4.5], [5.0, 6.0]])
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from rehead.weights import authors_weights, estimate_transition, layer_weights
+from rehead.ensemble.weights import authors_weights, estimate_transition, layer_weights
 
 
 def mean_log_likelihood(p, alpha):

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rehead._validation import ReheadWarning
-    from rehead.abstention import Abstention, abstention_threshold, predict_or_abstain
     from rehead.audit import LabelReport, find_mislabelled, score_labels
+    from rehead.audit.abstention import Abstention, abstention_threshold, predict_or_abstain
+    from rehead.audit.outliers import typicality
     from rehead.classifier import RobustGaussianClassifier
-    from rehead.ensemble import LayerEnsemble
-    from rehead.outliers import typicality
+    from rehead.ensemble.estimator import LayerEnsemble
 
 __version__ = "0.1.0"
 
@@ -34,16 +34,16 @@ __all__ = [
 ]
 
 _HOME = {
-    "Abstention": "abstention",
+    "Abstention": "audit.abstention",
     "LabelReport": "audit",
-    "LayerEnsemble": "ensemble",
+    "LayerEnsemble": "ensemble.estimator",
     "ReheadWarning": "_validation",
     "RobustGaussianClassifier": "classifier",
-    "abstention_threshold": "abstention",
+    "abstention_threshold": "audit.abstention",
     "find_mislabelled": "audit",
-    "predict_or_abstain": "abstention",
+    "predict_or_abstain": "audit.abstention",
     "score_labels": "audit",
-    "typicality": "outliers",
+    "typicality": "audit.outliers",
 }
 
 

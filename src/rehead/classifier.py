@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rehead import _validation as check
-from rehead import persist
 from rehead._typing import Array
+from rehead.files import persist
 from rehead.fingerprint import fingerprint
 from rehead.gaussian import Options, TiedGaussians, estimate, group_by_class, tied_gaussians
 from rehead.gaussian.labelnoise import NoiseModel
@@ -282,7 +282,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
 
         Raises
         ------
-        rehead.persist.ModelFileError
+        rehead.files.persist.ModelFileError
             If the file is damaged, of another kind, or of a newer version.
         """
         return cls._from_state(*persist.read_model(path, cls.__name__))

@@ -11,7 +11,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from rehead import _validation as check
 from rehead._typing import Array
 from rehead.classifier import RobustGaussianClassifier
-from rehead.ensemble import LayerEnsemble
+from rehead.ensemble.estimator import LayerEnsemble
 from rehead.fingerprint import fingerprint
 from rehead.gaussian.labelnoise import NoiseModel
 from rehead.gaussian.posterior import Kept

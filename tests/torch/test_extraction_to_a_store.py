@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from rehead import store as stores
-from rehead.store import FeatureStore, StoreError
+from rehead.files.store import FeatureStore, StoreError
 from rehead.torch import extract_features
 
 

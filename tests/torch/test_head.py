@@ -6,7 +6,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from rehead import LayerEnsemble, ReheadWarning
-from rehead.persist import ModelFileError
+from rehead.files.persist import ModelFileError
 from rehead.torch import RobustHead, extract_features
 from tests.torch.conftest import KINDS
 

@@ -11,11 +11,11 @@ from rehead._typing import Array
 from rehead.audit.report import LabelReport
 from rehead.audit.scoring import score_labels
 from rehead.classifier import RobustGaussianClassifier
-from rehead.ensemble import LayerEnsemble
+from rehead.ensemble.estimator import LayerEnsemble
+from rehead.files.persist import ModelFileError
+from rehead.files.store import FeatureStore
+from rehead.files.tables import read_column, read_ids, read_labels, read_layers
 from rehead.models import Model
-from rehead.persist import ModelFileError
-from rehead.store import FeatureStore
-from rehead.tables import read_column, read_ids, read_labels, read_layers
 
 
 class Joined:

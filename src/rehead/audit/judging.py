@@ -16,11 +16,11 @@ import numpy as np
 from rehead import _validation as check
 from rehead._typing import Array
 from rehead.audit.inputs import features_of, rows_of, spans
+from rehead.audit.outliers import typicality
 from rehead.classifier import RobustGaussianClassifier
-from rehead.ensemble import LayerEnsemble
+from rehead.ensemble.estimator import LayerEnsemble
 from rehead.gaussian.posterior import label_scores
 from rehead.models import Model, noise_of, recognised
-from rehead.outliers import typicality
 
 
 class Verdicts(NamedTuple):

@@ -17,8 +17,8 @@ from rehead.audit import export, review
 from rehead.audit.inputs import check_judge, n_labels, rows_of
 from rehead.audit.neighbours import Neighbours, nearest_others
 from rehead.audit.summary import SHOWN, headline, summary
+from rehead.files.tables import write_csv
 from rehead.models import Model
-from rehead.tables import write_csv
 
 
 @dataclass(frozen=True, eq=False, repr=False)

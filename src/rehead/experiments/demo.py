@@ -12,9 +12,9 @@ from rehead import noise
 from rehead._typing import Array
 from rehead.audit import LabelReport, score_labels
 from rehead.classifier import RobustGaussianClassifier
-from rehead.compare import SOFTMAX
 from rehead.data import Splits, load
-from rehead.ensemble import LayerEnsemble
+from rehead.ensemble.estimator import LayerEnsemble
+from rehead.evaluation.comparison import SOFTMAX
 from rehead.gaussian import support_size
 from rehead.noise import NoisyLabels
 

@@ -20,7 +20,7 @@ from rehead import _validation as check
 from rehead import data, noise
 from rehead._typing import Array
 from rehead.data import Split, Splits
-from rehead.persist import write_atomically
+from rehead.files.persist import write_atomically
 
 if TYPE_CHECKING:
     from torch import nn

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from rehead._typing import Array
 from rehead.experiments.demo import DemoResult, Run, Showcase
-from rehead.persist import write_atomically
+from rehead.files.persist import write_atomically
 
 N_SUSPECTS = 24
 MAP_SIZE = 460

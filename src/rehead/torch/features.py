@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from rehead import _validation as check
 from rehead._progress import progress_bar
 from rehead._typing import Array
-from rehead.store import Chunk, FeatureStore, StoreError, StoreWriter
+from rehead.files.store import Chunk, FeatureStore, StoreError, StoreWriter
 from rehead.torch.batches import Batch, read_loader
 from rehead.torch.layers import auto_layers
 from rehead.torch.pooling import POOLS, Pool, pool_output

@@ -12,19 +12,19 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from torch import nn
 
-from rehead import persist
 from rehead._typing import Array
-from rehead.abstention import Abstention, abstention_threshold, predict_or_abstain
 from rehead.audit import LabelReport, Neighbours, score_labels
-from rehead.compare import (
+from rehead.audit.abstention import Abstention, abstention_threshold, predict_or_abstain
+from rehead.audit.outliers import typicality
+from rehead.ensemble.estimator import LayerEnsemble
+from rehead.evaluation.comparison import (
     SOFTMAX,
     Comparison,
     columns_of_classes,
     compare_ensemble,
     own_softmax,
 )
-from rehead.ensemble import LayerEnsemble
-from rehead.outliers import typicality
+from rehead.files import persist
 from rehead.torch.features import Features, extract_features, network_fingerprint, pooling, pools_of
 from rehead.torch.module import RobustModule
 from rehead.torch.pooling import Pool
@@ -316,7 +316,7 @@ class RobustHead:
 
         Raises
         ------
-        rehead.persist.ModelFileError
+        rehead.files.persist.ModelFileError
             If the file is damaged or of another kind, or the network has other weights.
         """
         arrays, settings = persist.read_model(path, cls.__name__)

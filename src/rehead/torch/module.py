@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rehead.ensemble import LayerEnsemble
+from rehead.ensemble.estimator import LayerEnsemble
 from rehead.torch.batches import Batch
 from rehead.torch.taps import Finish, Recorder, Tap
 

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rehead import persist
+from rehead.files import persist
 from rehead.torch.models import FCN
 from rehead.torch.training import METHODS, Recipe, Trained, checkpoint, loop, train
 

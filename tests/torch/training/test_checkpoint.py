@@ -10,8 +10,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from rehead import persist
-from rehead.persist import ModelFileError
+from rehead.files import persist
+from rehead.files.persist import ModelFileError
 from rehead.torch.models import FCN
 from rehead.torch.training import METHODS, Recipe, loop
 from rehead.torch.training.checkpoint import DiskError

@@ -19,7 +19,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from rehead.persist import read_model, remove_leftovers, write_atomically, write_model
+from rehead.files.persist import read_model, remove_leftovers, write_atomically, write_model
 from rehead.torch.training.method import Memory
 
 FILE = "checkpoint.safetensors"

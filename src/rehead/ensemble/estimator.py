@@ -11,15 +11,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rehead import _validation as check
-from rehead import persist
 from rehead._typing import Array
 from rehead.classifier import RobustGaussianClassifier
-from rehead.consensus import STACK, Judgement, fit_consensus
+from rehead.ensemble.consensus import STACK, Judgement, fit_consensus
+from rehead.ensemble.judges import HeldOut
+from rehead.ensemble.members import log_of
+from rehead.ensemble.weights import authors_weights, estimate_transition, layer_weights
+from rehead.files import persist
 from rehead.gaussian.labelnoise import Calibration
 from rehead.gaussian.options import OPTIONS
-from rehead.members import log_of
-from rehead.memorisation import HeldOut
-from rehead.weights import authors_weights, estimate_transition, layer_weights
 
 Layers = Mapping[str, Any]
 

@@ -26,10 +26,7 @@ import numpy as np
 from rehead._typing import Array
 from rehead._validation import ReheadWarning, as_posterior
 from rehead.classifier import RobustGaussianClassifier
-from rehead.gaussian.labelnoise import SAMPLED, Calibration, NoiseModel, calibrate, fit_noise
-from rehead.gaussian.posterior import Kept, label_scores
-from rehead.members import OF_JUDGE, PRIOR, Judged, log_of, members_of, mixture_weights
-from rehead.memorisation import (
+from rehead.ensemble.judges import (
     HeldOut,
     choose_judges,
     different,
@@ -37,6 +34,9 @@ from rehead.memorisation import (
     more_judges,
     warn_of_judges,
 )
+from rehead.ensemble.members import OF_JUDGE, PRIOR, Judged, log_of, members_of, mixture_weights
+from rehead.gaussian.labelnoise import SAMPLED, Calibration, NoiseModel, calibrate, fit_noise
+from rehead.gaussian.posterior import Kept, label_scores
 
 CONFIDENT = 0.85
 """Judges that are less sure than this, on average, may need others beside them."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from rehead import _validation as check
 from rehead._typing import Array
-from rehead.ensemble import LayerEnsemble
-from rehead.metrics import Scores, scores
+from rehead.ensemble.estimator import LayerEnsemble
+from rehead.evaluation.metrics import Scores, scores
 
 SOFTMAX, ROG = "softmax", "RoG (the paper)"
 

@@ -134,8 +134,8 @@ def corrupt(
     """Make some labels wrong on purpose. The file of clean ones is left alone."""
     _need_folder(output)
     from rehead._validation import check_choice
+    from rehead.files.tables import labels_of, write_noisy_labels
     from rehead.noise import NOISES
-    from rehead.tables import labels_of, write_noisy_labels
 
     check_choice(noise, NOISES, "noise")
     clean = labels_of(labels)
@@ -176,7 +176,7 @@ def train(
     """Train a network on noisy labels. A killed run goes on when it is called again."""
     import rehead.torch  # noqa: F401  (says what to install if torch is missing)
     from rehead.experiments.training import TrainSettings, run_training
-    from rehead.tables import read_column
+    from rehead.files.tables import read_column
 
     settings = TrainSettings(
         data=data,
@@ -261,8 +261,8 @@ def fit(
 ) -> None:
     """Fit a robust head on features and noisy labels."""
     _need_folder(output)
-    from rehead.ensemble import LayerEnsemble
-    from rehead.tables import read_labels, read_layers
+    from rehead.ensemble.estimator import LayerEnsemble
+    from rehead.files.tables import read_labels, read_layers
 
     _need_features(train)
     amount = _number(shrinkage, "--shrinkage") if shrinkage not in (None, "auto") else shrinkage
@@ -294,7 +294,7 @@ def predict(
     """Predict labels from features: id, label and its probability, as CSV."""
     _need_folder(output)
     from rehead.audit.files import inputs_of, open_model
-    from rehead.tables import read_ids, read_layers, write_csv
+    from rehead.files.tables import read_ids, read_layers, write_csv
 
     _need_head(head)
     _need_features(data)
@@ -314,9 +314,9 @@ def predict(
 @friendly
 def compare(head: Head, data: Features, labels: Labels = None) -> None:
     """Score softmax (where the store has it), each layer and the robust head on labelled data."""
-    from rehead.compare import compare_ensemble
-    from rehead.ensemble import LayerEnsemble
-    from rehead.tables import read_labels, read_layers, read_outputs
+    from rehead.ensemble.estimator import LayerEnsemble
+    from rehead.evaluation.comparison import compare_ensemble
+    from rehead.files.tables import read_labels, read_layers, read_outputs
 
     _need_head(head)
     _need_features(data)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rehead._typing import Array
-from rehead.persist import write_atomically
+from rehead.files.persist import write_atomically
 
 FORMAT = "rehead-features"
 VERSION = 1

@@ -12,8 +12,8 @@ import numpy as np
 
 from rehead import _validation as check
 from rehead._typing import Array
-from rehead.persist import write_atomically
-from rehead.store import MANIFEST, FeatureStore
+from rehead.files.persist import write_atomically
+from rehead.files.store import MANIFEST, FeatureStore
 
 
 def read_layers(path: str | Path, beside: Iterable[str | None] = ()) -> dict[str, Array]:

@@ -1,0 +1,1 @@
+"""How good predictions are, and several ways to predict side by side."""
