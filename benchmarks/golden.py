@@ -107,11 +107,11 @@ def of_ensemble(model: LayerEnsemble, layers: Any, y: Any, new: Any) -> Result:
         **of_labels(score_labels(model, layers, y)),
         "typical": typicality(model, new)[:ROWS],
     }
-    if model.judgement_ is not None:
-        trust = model.judgement_.trust
+    if model.consensus_ is not None:
+        trust = model.consensus_.trust
         found["trust"] = trust[:: max(len(trust) // ROWS, 1)]
-        found["gaps"] = np.array([*model.judgement_.gaps.values()])
-        found |= of_noise(model.judgement_.noise)
+        found["gaps"] = np.array([*model.consensus_.gaps.values()])
+        found |= of_noise(model.consensus_.noise)
     return found
 
 

@@ -21,9 +21,9 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from rehead.torch.models import MODELS
-from rehead.torch.training import METHODS, Recipe, train
+from rehead.torch.training import METHODS, Recipe, Run, train
 from rehead.torch.training.inputs import as_task
-from rehead.torch.training.methods.d2l import mean_lid
+from rehead.torch.training.methods.d2l import Measurement, mean_lid
 
 RESULTS = Path(__file__).parent / "results" / "training.json"
 TARGETS = {
@@ -47,6 +47,27 @@ def bare_loop(make: partial[nn.Module], X: Tensor, y: Tensor, recipe: Recipe) ->
         optimizer.step()
 
 
+def measure(images: int, rounds: int) -> dict[str, float]:
+    """Processor seconds of an epoch of each kind, and of one measurement of LID."""
+    generator = torch.Generator().manual_seed(0)
+    X = torch.randint(256, (images, 3, 32, 32), generator=generator, dtype=torch.uint8)
+    y = torch.randint(10, (images,), generator=generator)
+    make = partial(MODELS["resnet-small"], 10)
+    recipe = Recipe(epochs=1, batch_size=128)
+    task = as_task(make, X, y, recipe=recipe)
+    net = task.network()
+    fit = partial(train, make, X, y, recipe=recipe, run=Run(progress=False))
+    return best_times(
+        {
+            "bare loop": lambda: bare_loop(make, X, y, recipe),
+            "cross-entropy": fit,
+            "co-teaching": lambda: fit(method=METHODS["co-teaching"](noise_rate=0.4)),
+            "LID of 1,280 images": lambda: mean_lid(net, task, 0, Measurement()),
+        },
+        rounds,
+    )
+
+
 def main() -> None:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -54,23 +75,7 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=1280)
     args = parser.parse_args()
     torch.set_num_threads(1)
-    generator = torch.Generator().manual_seed(0)
-    X = torch.randint(256, (args.images, 3, 32, 32), generator=generator, dtype=torch.uint8)
-    y = torch.randint(10, (args.images,), generator=generator)
-    make = partial(MODELS["resnet-small"], 10)
-    recipe = Recipe(epochs=1, batch_size=128)
-    task = as_task(make, X, y, recipe=recipe, progress=False)
-    net = task.network()
-    fit = partial(train, make, X, y, recipe=recipe, progress=False)
-    times = best_times(
-        {
-            "bare loop": lambda: bare_loop(make, X, y, recipe),
-            "cross-entropy": fit,
-            "co-teaching": lambda: fit(method=METHODS["co-teaching"](noise_rate=0.4)),
-            "LID of 1,280 images": lambda: mean_lid(net, task),
-        },
-        args.rounds,
-    )
+    times = measure(args.images, args.rounds)
     loop, lid = times["cross-entropy"], times["LID of 1,280 images"]
     ratios = {
         "loop": times["bare loop"] / loop,

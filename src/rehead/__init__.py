@@ -10,12 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rehead._validation import ReheadWarning
+    from rehead._warnings import ReheadWarning
     from rehead.audit import LabelReport, find_mislabelled, score_labels
     from rehead.audit.abstention import Abstention, abstention_threshold, predict_or_abstain
     from rehead.audit.outliers import typicality
     from rehead.classifier import RobustGaussianClassifier
-    from rehead.ensemble.estimator import LayerEnsemble
+    from rehead.ensemble import LayerEnsemble
 
 __version__ = "0.1.0"
 
@@ -36,8 +36,8 @@ __all__ = [
 _HOME = {
     "Abstention": "audit.abstention",
     "LabelReport": "audit",
-    "LayerEnsemble": "ensemble.estimator",
-    "ReheadWarning": "_validation",
+    "LayerEnsemble": "ensemble",
+    "ReheadWarning": "_warnings",
     "RobustGaussianClassifier": "classifier",
     "abstention_threshold": "audit.abstention",
     "find_mislabelled": "audit",

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import os
-import warnings
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from rehead import _validation as check
 from rehead._typing import Array
+from rehead._warnings import warn
 from rehead.files import persist
-from rehead.fingerprint import fingerprint
-from rehead.gaussian import Options, TiedGaussians, estimate, group_by_class, tied_gaussians
-from rehead.gaussian.labelnoise import NoiseModel
-from rehead.gaussian.options import OPTIONS, Fit, Start
-from rehead.gaussian.posterior import Kept
+from rehead.fitted import FittedGaussians, LabelVerdicts, fit_gaussians
+from rehead.gaussian import NoiseModel, group_by_class
+from rehead.gaussian.options import OPTIONS, Start, resolve_options
 from rehead.gaussian.shrinkage import Shrinkage
-from rehead.gaussian.typical import Reference, make_reference
 
 
 class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
@@ -101,6 +98,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         Log determinant of the tied covariance.
     coef_, intercept_ : arrays of shape (n_classes, n_features) and (n_classes,)
         The posterior is ``softmax(X @ coef_.T + intercept_)``.
+    fitted_ : FittedGaussians
+        All that was learned, as one value; what is above is read off it.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -128,8 +127,6 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     >>> bool(0.25 < clf.noise_.rate < 0.35)
     True
     """
-
-    _reference: Reference | None
 
     def __init__(
         self,
@@ -174,53 +171,44 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        options = {name: getattr(self, name) for name in OPTIONS}
-        name, resolved = check.resolve_options(self.estimator, self.preset, options)
+        choice = resolve_options(
+            self.estimator, self.preset, {name: getattr(self, name) for name in OPTIONS}
+        )
         X = check.check_features(self, X, reset=True)
-        y = check.check_labels(y, len(X))
-        self.classes_, codes = check.encode_labels(y)
-        resolved = _with_priors(resolved, self.classes_)
-        weights = check.check_weights(sample_weight, X, codes, self.classes_)
+        classes, codes = check.encode_labels(check.check_labels(y, len(X)))
         data = group_by_class(
             X,
             codes,
-            len(self.classes_),
-            weights=weights,
+            len(classes),
+            weights=check.check_weights(sample_weight, X, codes, classes),
             trusted=check.check_mask(trusted, len(X), "trusted"),
         )
         rng = check.generator_from(self.random_state)
-        fit = estimate(name, data, resolved, rng)
-        counts = np.ones(len(codes)) if weights is None else weights
-        # Where a sample counted to another class, that much of its label is not trusted.
-        elsewhere = (fit.members >= 0) & (fit.members != codes)
-        trust = np.where(elsewhere, counts - fit.support, fit.support)
-        doubts = []
-        if fit.noise is not None and weights is None:
-            doubts = check.noise_notes(fit.noise.wrong, trust, codes, self.classes_)
-        for note in [*check.single_sample_note(codes, self.classes_), *fit.notes, *doubts]:
-            warnings.warn(note, check.ReheadWarning, stacklevel=2)
-        half = 0.5 * np.maximum(counts, np.finfo(float).tiny)
-        self.support_ = fit.support > (0.0 if fit.noise is None else half)
-        self.noise_ = fit.noise
-        self.trust_ = trust
-        self.n_iter_ = fit.n_iter
-        hashes = fingerprint(X, codes)
-        order = np.argsort(hashes)
-        self._seen = hashes[order]
-        self._seen_weights, self._seen_members = fit.support[order], fit.members[order]
-        self._set_gaussians(fit.gaussians, X.dtype)
-        self._reference = _reference(fit, X, codes, weights)
-        return self
+        fitted = fit_gaussians(data, codes, classes, choice, rng)
+        for note in fitted.notes:
+            warn(note)
+        return self._adopt(fitted)
 
-    def _set_gaussians(self, g: TiedGaussians, dtype: Any) -> None:
-        self._gaussians = g
-        self._reference = None  # what was usual under others is not under these
+    @classmethod
+    def from_fitted(cls, fitted: FittedGaussians, **params: Any) -> Self:
+        """A classifier around what was fitted elsewhere; ``params`` say how that was done."""
+        self = cls(**params)
+        self.n_features_in_ = fitted.gaussians.means.shape[1]
+        return self._adopt(fitted)
+
+    def _adopt(self, fitted: FittedGaussians) -> Self:
+        g, dtype = fitted.gaussians, fitted.dtype
+        self.fitted_ = fitted
+        self.classes_ = fitted.classes
+        self.support_, self.trust_, self.n_iter_ = fitted.support, fitted.trust, fitted.n_iter
+        self.noise_: NoiseModel | None = fitted.noise
         self.means_ = g.means.astype(dtype)
         self.covariance_ = g.covariance.astype(dtype)
         self.priors_ = g.priors
         self.log_det_ = g.factor.log_det
         self.coef_ = g.slopes.astype(dtype)
         self.intercept_ = (g.bias - g.slopes @ g.centre).astype(dtype)
+        return self
 
     def explain(self) -> str:
         """What was found out about the labels, in words."""
@@ -228,12 +216,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         kept = f"{self.support_.sum()} of {len(self.support_)} samples count"
         if self.noise_ is None:
             return f"{kept}; the noise was not measured (estimator='auto' does)."
-        rate, error = self.noise_.wrong, self.noise_.rate_error
-        verdict = "about clean" if rate <= 2 * error else f"{rate:.1%} wrong"
-        return (
-            f"The labels are {verdict} (standard error {error:.1%}). {kept} for more than half, "
-            f"after {int(self.n_iter_.max())} rounds."
-        )
+        rounds = int(self.n_iter_.max())
+        return f"{self.noise_.verdict()} {kept} for more than half, after {rounds} rounds."
 
     def decision_function(self, X: Any) -> Array:
         """Discriminant scores: the log posterior up to a term that all classes share.
@@ -241,29 +225,69 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         With two classes, the log odds of the second one, of shape (n_samples,).
         """
         X = self._checked(X)
-        scores = self._gaussians.scores(X)
+        scores = self.fitted_.gaussians.scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> Array:
         """The class with the highest posterior."""
         X = self._checked(X)
-        labels: Array = self.classes_[self._gaussians.scores(X).argmax(axis=1)]
+        labels: Array = self.classes_[self.fitted_.gaussians.scores(X).argmax(axis=1)]
         return labels
 
     def predict_proba(self, X: Any) -> Array:
         """Posterior probabilities of the classes, in the order of ``classes_``."""
         X = self._checked(X)
-        return self._gaussians.posterior(X)
+        return self.fitted_.gaussians.posterior(X)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the posterior probabilities."""
         X = self._checked(X)
-        return self._gaussians.log_posterior(X)
+        return self.fitted_.gaussians.log_posterior(X)
 
     def score_samples(self, X: Any) -> Array:
         """Log density of each sample under the mixture of all classes: low for outliers."""
         X = self._checked(X)
-        return self._gaussians.log_density(X)
+        return self.fitted_.gaussians.log_density(X)
+
+    # What an audit asks of a model: rehead.audit.protocol.LabelJudge.
+
+    def count_samples(self, X: Any) -> int:
+        """How many samples there are; layers where features belong are an error."""
+        if isinstance(X, Mapping):
+            raise ValueError(
+                f"The model was fitted on one array of features, got a dict of {list(X)}. Pass the "
+                "features themselves, or fit a LayerEnsemble."
+            )
+        return int(_num_samples(X))
+
+    def inputs_of(self, layers: Mapping[str, Any]) -> Any:
+        """What the model takes of features by layer name: those of the only layer."""
+        if len(layers) != 1:
+            raise ValueError(
+                f"The model was fitted on one array of features, got layers {list(layers)}. Give "
+                "one of them."
+            )
+        return next(iter(layers.values()))
+
+    def check_inputs(self, X: Any) -> None:
+        """Raise if some of the features cannot be used, and say which."""
+        self._checked(X)
+
+    def judge_labels(self, X: Any, codes: Array, leave_out: Array) -> LabelVerdicts:
+        """Judge labels (codes of ``classes_``) by estimates that leave the row itself out.
+
+        ``leave_out`` is a mask of the rows for which that is wanted; those that the model was not
+        fitted on are judged as new ones in any case.
+        """
+        return self.fitted_.verdicts(self._checked(X), codes, leave_out)
+
+    def judge_typicality(self, X: Any, codes: Array | None = None) -> Array | None:
+        """How usual samples are, as p-values; None where the model does not know what is usual."""
+        return self.fitted_.typicality(self._checked(X), codes)
+
+    def judging_space(self, X: Any) -> Array:
+        """Samples in the space where Euclidean distances are those that labels are judged by."""
+        return self.fitted_.whitened(self._checked(X))
 
     def _checked(self, X: Any) -> Array:
         check_is_fitted(self)
@@ -274,7 +298,12 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
 
         The file appears whole or not at all.
         """
-        persist.write_model(path, type(self).__name__, *self._state())
+        check_is_fitted(self)
+        arrays, settings = self.fitted_.to_state()
+        settings["params"] = persist.params_to_json(self.get_params(deep=False))
+        names = getattr(self, "feature_names_in_", None)
+        settings["feature_names"] = None if names is None else names.tolist()
+        persist.write_model(path, type(self).__name__, arrays, settings)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -285,80 +314,9 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         rehead.files.persist.ModelFileError
             If the file is damaged, of another kind, or of a newer version.
         """
-        return cls._from_state(*persist.read_model(path, cls.__name__))
-
-    def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:
-        """Everything that was learned, as arrays and JSON."""
-        check_is_fitted(self)
-        arrays = {
-            "means": self._gaussians.means,
-            "covariance": self._gaussians.covariance,
-            "priors": self._gaussians.priors,
-            "support": self.support_,
-            "trust": self.trust_,
-            "n_iter": self.n_iter_,
-            "seen": self._seen,
-            "seen_weights": self._seen_weights,
-            "seen_members": self._seen_members,
-        }
-        if self._gaussians.offsets is not None:
-            arrays["offsets"] = self._gaussians.offsets
-        if self._reference is not None:
-            usual = self._reference._asdict()
-            arrays |= {f"reference.{name}": np.asarray(v) for name, v in usual.items()}
-        if self.noise_ is not None:
-            arrays |= {f"noise.{name}": np.asarray(v) for name, v in self.noise_._asdict().items()}
-        settings = {
-            "params": persist.params_to_json(self.get_params(deep=False)),
-            "classes": persist.labels_to_json(self.classes_),
-            "dtype": self.means_.dtype.str,
-            "feature_names": getattr(self, "feature_names_in_", np.array([])).tolist() or None,
-            "temperature": self._gaussians.temperature,
-            "shrunk": self._gaussians.shrunk,
-            "estimated": self._gaussians.estimated,
-        }
-        return arrays, settings
-
-    @classmethod
-    def _from_state(cls, arrays: dict[str, Array], settings: dict[str, Any]) -> Self:
-        self = cls(**settings["params"])
-        self.classes_ = persist.labels_from_json(settings["classes"])
-        self.support_, self.n_iter_ = arrays["support"], arrays["n_iter"]
-        self._seen = arrays["seen"]
-        self._seen_weights, self._seen_members = arrays["seen_weights"], arrays["seen_members"]
-        self.n_features_in_ = arrays["means"].shape[1]
+        arrays, settings = persist.read_model(path, cls.__name__)
+        fitted = FittedGaussians.from_state(arrays, settings)
+        self = cls.from_fitted(fitted, **settings["params"])
         if settings["feature_names"]:
             self.feature_names_in_ = np.array(settings["feature_names"], dtype=object)
-        g = tied_gaussians(arrays["means"], arrays["covariance"], arrays["priors"])
-        g = replace(
-            g,
-            shrunk=settings["shrunk"],
-            estimated=settings["estimated"],
-            temperature=settings.get("temperature", 1.0),
-            offsets=arrays.get("offsets"),
-        )
-        self.trust_ = arrays.get("trust", self.support_.astype(float))
-        self.noise_ = None
-        if "noise.nll" in arrays:
-            self.noise_ = NoiseModel.from_arrays(arrays, "noise.")
-        self._set_gaussians(g, np.dtype(settings["dtype"]))
-        if "reference.size" in arrays:
-            usual: dict[str, Any] = {f: arrays[f"reference.{f}"] for f in Reference._fields}
-            self._reference = Reference(**{**usual, "size": float(usual["size"])})
         return self
-
-
-def _with_priors(options: Options, classes: Array) -> Options:
-    return replace(options, priors=check.check_priors(options.priors, classes))
-
-
-def _reference(fit: Fit, X: Array, codes: Array, weights: Array | None) -> Reference:
-    """What is usual among the trusted training samples, for ``rehead.typicality``."""
-    members = np.where(fit.members < 0, codes, fit.members)
-    n_classes = len(fit.gaussians.means)
-    classes = np.bincount(members, weights=fit.support, minlength=n_classes)
-    inside = Kept(fit.support, members, classes)
-    measured = fit.noise is not None
-    counts = np.ones(len(X)) if weights is None else weights
-    trust = fit.support if measured else counts
-    return make_reference(fit.gaussians, X, codes, inside, trust, measured=measured)

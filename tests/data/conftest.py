@@ -1,11 +1,17 @@
 """A cache folder of its own for every test, real data once a session, miniature archives."""
 
+import dataclasses
+import hashlib
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
 from rehead import data
+from rehead.data import download
+
+from .server import Server
 
 NEEDED = {
     "cifar10": "cifar10/labels.npz",
@@ -52,3 +58,41 @@ def real(real_folder, tmp_path_factory):
         return loaded[name]
 
     return load
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """A running server; tests set how it behaves."""
+    monkeypatch.setattr(download, "FIRST_PAUSE", 0.0)
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with Server() as running:
+        thread = threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def publish(monkeypatch, tmp_path):
+    """Put files where a data set looks for them, and make their checksums the expected ones."""
+
+    def put(name, *contents, checksums=True):
+        dataset = data.DATASETS[name]
+        folder = tmp_path / dataset.folder
+        folder.mkdir()
+        remotes = []
+        for remote, content in zip(dataset.remotes, contents, strict=True):
+            (folder / remote.name).write_bytes(content)
+            sha256 = hashlib.sha256(content).hexdigest() if checksums else remote.sha256
+            remotes.append(dataclasses.replace(remote, sha256=sha256))
+        changed = dataclasses.replace(dataset, remotes=tuple(remotes))
+        monkeypatch.setitem(data.DATASETS, name, changed)
+
+        def load(**options):
+            return data.load(name, folder=tmp_path, **{"validation": 0, **options})
+
+        return load
+
+    return put

@@ -2,83 +2,16 @@
 
 import errno
 import hashlib
-import http.server
 import shutil
-import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
-from rehead import data
-from rehead.data import DataFileError, DownloadError, download
+from rehead.data import DownloadError, download
 from rehead.data.download import fetch
-from rehead.data.files import Files, Remote
 
-CONTENT = np.random.default_rng(0).bytes(300_000)
-SHA256 = hashlib.sha256(CONTENT).hexdigest()
-
-
-class Server(http.server.ThreadingHTTPServer):
-    """Gives CONTENT; tests set how."""
-
-    ranges = True
-    breaks_after = None
-    breaks = 0
-    status = None
-    content = CONTENT
-    redirect = None
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.asked = []
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.server_port}/some.bin"
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    def log_message(self, *args):
-        pass
-
-    def do_GET(self):
-        server, wanted = self.server, self.headers.get("Range")
-        server.asked.append(wanted)
-        if server.status or server.redirect:
-            self.send_response(server.status or 302)
-            if server.redirect:
-                self.send_header("Location", server.redirect)
-            self.end_headers()
-            return
-        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and server.ranges else 0
-        total = len(server.content)
-        if start >= total:
-            self.send_error(416)
-            return
-        self.send_response(206 if start else 200)
-        if start:
-            self.send_header("Content-Range", f"bytes {start}-{total - 1}/{total}")
-        self.send_header("Content-Length", str(total - start))
-        self.end_headers()
-        body = server.content[start:]
-        if server.breaks:
-            server.breaks -= 1
-            body = body[: server.breaks_after]
-        self.wfile.write(body)
-
-
-@pytest.fixture
-def server(monkeypatch):
-    monkeypatch.setattr(download, "FIRST_PAUSE", 0.0)
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    with Server() as running:
-        thread = threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
-        yield running
-        running.shutdown()
-        thread.join()
+from .server import CONTENT, SHA256
 
 
 @pytest.fixture
@@ -175,7 +108,7 @@ def test_no_network(server, target, monkeypatch):
 
 
 def test_a_disk_that_is_too_small_is_noticed_first(server, target, monkeypatch):
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(9, 8, 1))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=1))
     with pytest.raises(DownloadError, match=r"too full: some.bin needs 1 MiB, and 0 MiB are free"):
         get(server, target, size=len(CONTENT))
     assert server.asked == []
@@ -188,7 +121,7 @@ def test_a_disk_that_fills_up(server, target, monkeypatch):
         file.flush()
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(download, "_write", write)
+    monkeypatch.setattr(download, "write_block", write)
     with pytest.raises(DownloadError, match="too full"):
         get(server, target)
     assert left(target) == []
@@ -199,7 +132,7 @@ def test_an_interrupt_leaves_only_the_part(server, target, monkeypatch):
         file.write(block[:1000])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(download, "_write", write)
+    monkeypatch.setattr(download, "write_block", write)
     with pytest.raises(KeyboardInterrupt):
         get(server, target)
     assert left(target) == ["some.bin.part"]
@@ -230,52 +163,3 @@ def test_several_at_once_download_once(server, target):
 def test_a_bar_is_shown(server, target, capsys):
     get(server, target, progress=True)
     assert "some.bin, MiB" in capsys.readouterr().err
-
-
-def files(server, *folders, **options):
-    remote = Remote("some.bin", server.url, SHA256, len(CONTENT), note="Ask nicely. ")
-    return Files(folders, (remote,), **{"download": True, "progress": False, **options})
-
-
-def test_a_file_that_is_there_is_not_downloaded(server, tmp_path):
-    (tmp_path / "some.bin").write_bytes(CONTENT)
-    assert files(server, tmp_path / "no", tmp_path).get("some.bin") == tmp_path / "some.bin"
-    assert server.asked == []
-
-
-def test_a_damaged_file_that_is_there_is_named_and_left_alone(server, tmp_path):
-    (tmp_path / "some.bin").write_bytes(CONTENT[:-1])
-    with pytest.raises(DataFileError, match=r"some.bin is damaged.*Delete it"):
-        files(server, tmp_path).get("some.bin")
-    assert (tmp_path / "some.bin").exists()
-
-
-def test_a_read_only_folder_sends_downloads_to_the_next(server, tmp_path):
-    read_only, below_a_file = tmp_path / "read-only", tmp_path / "file" / "sets"
-    read_only.mkdir(mode=0o555)
-    (tmp_path / "file").touch()
-    path = files(server, read_only, below_a_file, tmp_path / "cache").get("some.bin")
-    assert path == tmp_path / "cache" / "some.bin"
-    with pytest.raises(DownloadError, match="cannot be written to"):
-        files(server, read_only, below_a_file).get("some.bin")
-
-
-def test_the_note_comes_first(server, tmp_path):
-    server.status = 403
-    with pytest.raises(DownloadError, match=r"^Ask nicely. some.bin could not"):
-        files(server, tmp_path).get("some.bin")
-
-
-def test_load_downloads(server, tmp_path, monkeypatch):
-    server.content = b"".join(b"earn\tprofit rose\nship\tports are shut\n" for _ in range(150))
-    sha256 = hashlib.sha256(server.content).hexdigest()
-    remotes = tuple(Remote(name, server.url, sha256) for name in ("train.txt", "test.txt"))
-    monkeypatch.setitem(
-        data.DATASETS,
-        "reuters8",
-        data.DataSet("reuters8", "", data.DATASETS["reuters8"].read, "reuters", remotes),
-    )
-    news = data.load("reuters8", folder=tmp_path)
-    assert news.class_names == ["earn", "ship"]
-    assert news.train.X.shape == (240, 4)
-    assert (tmp_path / "reuters" / "train.txt").exists()

@@ -6,24 +6,18 @@ import numpy as np
 import pytest
 from PIL import Image, features
 
-from rehead import data
 from rehead.data import DataFileError, mosaics
 
+from .miniatures import TILES, write_mosaic
+
 pytestmark = pytest.mark.skipif(not features.check("webp"), reason="Pillow without WebP")
-TILES = np.random.default_rng(0).integers(256, size=(6, 3, 32, 32), dtype=np.uint8)
-
-
-def write(path, tiles=TILES):
-    """Two rows of three tiles."""
-    rows = tiles.reshape(2, 3, 3, 32, 32).transpose(0, 3, 1, 4, 2)
-    Image.fromarray(rows.reshape(64, 96, 3)).save(path, lossless=True)
 
 
 @pytest.fixture
 def picture(tmp_path):
     path = tmp_path / "tiny" / "images.webp"
     path.parent.mkdir()
-    write(path)
+    write_mosaic(path)
     return path
 
 
@@ -45,7 +39,7 @@ def test_decoded_once(picture, cache, monkeypatch):
 
 def test_a_changed_source_is_decoded_anew(picture):
     mosaics.read_mosaics([picture], 6)
-    write(picture, TILES[::-1])
+    write_mosaic(picture, TILES[::-1])
     np.testing.assert_array_equal(mosaics.read_mosaics([picture], 6), TILES[::-1])
 
 
@@ -95,17 +89,3 @@ def test_a_pillow_without_webp(picture, monkeypatch):
     monkeypatch.setattr(features, "check", lambda name: False)
     with pytest.raises(ImportError, match="Pillow"):
         mosaics.decode(picture)
-
-
-def test_outside_images_leave_out_overlapping_classes(picture, monkeypatch, tmp_path):
-    picture.parent.rename(tmp_path / "tinyimagenet32")
-    np.savez(
-        tmp_path / "tinyimagenet32" / "labels.npz",
-        labels=np.array([0, 1, 2, 0, 1, 2], np.uint8),
-        names=np.array(["goose", "frog", "goat"]),
-        cifar10_overlap=np.array([False, True, False]),
-    )
-    outside = data.outside_images("cifar10", folder=tmp_path)
-    np.testing.assert_array_equal(outside.ids, [0, 2, 3, 5])
-    np.testing.assert_array_equal(outside.y, [0, 2, 0, 2])
-    np.testing.assert_array_equal(outside.X, TILES[[0, 2, 3, 5]])

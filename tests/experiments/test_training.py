@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from rehead import noise
+from rehead import data, noise
 from rehead.experiments.training import TrainSettings, noisy_task, open_run, run_training
+from rehead.torch.models import ResNetVariant
+from rehead.torch.training import Pace
 
 SMALL = {"hidden": (32,), "gain": 2**0.5}
 
@@ -36,8 +38,6 @@ def test_labels_are_noisy_in_training_and_validation_and_clean_in_test(kind):
 
 
 def test_open_set_noise_keeps_labels_and_replaces_images(monkeypatch):
-    from rehead import data
-
     outside = data.load("digits").test._replace(X=np.full((1500, 64), 7, np.float32))
     monkeypatch.setattr(data, "outside_images", lambda name: outside)
     task = noisy_task(settings(noise="open-set", rate=0.4))
@@ -64,6 +64,35 @@ def test_a_run_can_be_opened_again(tmp_path: Path):
     with pytest.raises(ValueError, match="part must be one of"):
         run.part("training")
     assert json.loads((tmp_path / "run" / "run.json").read_text())["noise_rate"] == result.task.rate
+
+
+def test_a_run_with_a_variant_and_a_pace_can_be_opened_again(tmp_path: Path, monkeypatch):
+    """What users pass as values comes back from the folder as plain mappings."""
+    images = data.load("digits")
+    images = images._replace(
+        **{
+            part: split._replace(X=split.X[:96].reshape(-1, 1, 8, 8), y=split.y[:96])
+            for part, split in zip(("train", "validation", "test"), images[:3], strict=True)
+        }
+    )
+    monkeypatch.setattr(data, "load", lambda *_, **__: images)
+    asked = settings(
+        model="resnet-small",
+        model_options={
+            "width": 4,
+            "blocks": (1, 1),
+            "in_channels": 1,
+            "variant": ResNetVariant(multiples=(1, 3)),
+        },
+        method="mentornet",
+        method_options={"form": "mixture", "pace": Pace(burn_in=0.5)},
+        epochs=1,
+    )
+    result = run_training(asked, tmp_path, progress=False)
+    net = open_run(tmp_path).net
+    assert net.classifier.in_features == 12
+    for mine, theirs in zip(net.parameters(), result.trained.net.parameters(), strict=True):
+        assert torch.equal(mine, theirs)
 
 
 def test_an_unfinished_run_says_how_to_finish_it(tmp_path: Path):

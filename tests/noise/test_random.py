@@ -208,11 +208,12 @@ def test_what_has_probability_zero_never_happens(count):
 @pytest.mark.parametrize(
     ("T", "match"),
     [
-        (np.eye(3), r"shape \(2, 2\), for the classes \['a', 'b'\], got \(3, 3\)"),
-        ([0.5, 0.5], "shape"),
-        ([[1, 0], [-0.1, 1.1]], r"negative or NaN: row 1 of T \(class 'b'\)"),
-        ([[1, 0], [np.nan, 1]], "NaN: row 1"),
-        ([[0.5, 0.4], [0, 1]], r"row 0 of T \(class 'a'\) sums to 0.9"),
+        (np.eye(3), r"must be 2 x 2.*\('a', 'b'\); got shape \(3, 3\).*classes=\[...\]"),
+        ([0.5, 0.5], r"must be 2 x 2.*got shape \(2,\)"),
+        ([[1, 0], [-0.1, 1.1]], r"negative, NaN or infinite: row 1 \(class 'b'\)"),
+        ([[1, 0], [np.nan, 1]], "infinite: row 1"),
+        ([[0.5, 0.4], [0, 1]], r"row 0 \(class 'a'\) sums to 0\.9\. Divide each row by its sum"),
+        ([[0.5, 0.2], [0.5, 0.8]], r"Its columns do: pass T\.T"),
     ],
 )
 def test_matrices_that_are_no_transitions(T, match):

@@ -222,12 +222,12 @@ def test_trusted_labels_and_groups_reach_the_ensemble(task):
     head = RobustHead(net, random_state=0).fit(
         (x[:400], labels[:400]), validation=(x[400:500], noisy[400:500]), trusted=trusted
     )
-    assert (head.ensemble_.judgement_.trust[:100] == 1).all()
+    assert (head.ensemble_.consensus_.trust[:100] == 1).all()
     groups = np.arange(400) // 20
     with pytest.warns(ReheadWarning, match="held out"):
         alone = RobustHead(net, random_state=0).fit((x[:400], noisy[:400]), groups=groups)
     # Whole groups of 20 were held out.
-    assert len(alone.ensemble_.judgement_.trust) % 20 == 0
+    assert len(alone.ensemble_.consensus_.trust) % 20 == 0
     with pytest.raises(ValueError, match="trusted"):
         RobustHead(net).fit((x[:400], noisy[:400]), trusted=trusted[:3])
 

@@ -59,3 +59,22 @@ def test_auto_says_what_it_chose(network, caplog):
 def test_a_network_without_candidates_is_an_error():
     with pytest.raises(ValueError, match="Name the layers"):
         auto_layers(nn.Sequential(nn.Flatten()), read_batch(torch.ones(2, 5)))
+
+
+def test_lazy_convolutions_are_layers_like_others():
+    def net(conv1, conv2):
+        return nn.Sequential(conv1, nn.ReLU(), conv2, nn.ReLU(), nn.Flatten(), nn.Linear(48, 3))
+
+    batch = read_batch(torch.randn(5, 2, 4, 4))
+    usual = net(nn.Conv2d(2, 3, 1), nn.Conv2d(3, 3, 1))
+    lazy = net(nn.LazyConv2d(3, 1), nn.LazyConvTranspose2d(3, 1))
+    chosen = [auto_layers(network, batch) for network in (usual, lazy)]
+    assert chosen[0] == chosen[1] == ["2.input", "5.input"]
+
+
+def test_of_equal_features_the_one_that_the_network_lists_is_offered():
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+    batch = read_batch(torch.randn(5, 4))
+    assert [c.name for c in candidate_layers(net, batch)] == ["2.input"]
+    net.block_layers = ["1"]
+    assert [c.name for c in candidate_layers(net, batch)] == ["1"]

@@ -26,7 +26,6 @@ posteriors stand for): at a stricter one a few unlucky labels would end it all.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -37,8 +36,9 @@ from scipy.stats import binom, norm
 
 from rehead import _validation as check
 from rehead._typing import Array
-from rehead.gaussian.labelnoise import NoiseModel
-from rehead.models import Model, check_model, n_samples, noise_of
+from rehead._warnings import warn
+from rehead.audit.protocol import LabelJudge, as_judge
+from rehead.gaussian import NoiseModel
 
 THRESHOLDS = 200
 """Size of the grid, of equal steps in the log odds of the confidence."""
@@ -46,9 +46,9 @@ SUREST = 14.0
 """Log odds of the strictest threshold."""
 RAISED = 0.1
 """Share of the promised error by which losses may be raised to make them binary."""
-LEAST = 0.25
+LEAST_ERROR = 0.25
 """No model is believed to have a smaller share of the promised error."""
-LIKELY = 1.0
+BAD_LUCK = 1.0
 """The first threshold that is tested has to stand so many standard errors of bad luck."""
 INVERTIBLE = 1e-3
 """Smallest singular value of a transition matrix that tells labels apart."""
@@ -82,7 +82,7 @@ class Abstention:
 
 
 def abstention_threshold(
-    model: Model,
+    model: LabelJudge,
     X: Any,
     y: Any,
     *,
@@ -144,29 +144,27 @@ def abstention_threshold(
     >>> predict_or_abstain(clf, [[-1, -1], [1, 1], [3, 3]], sure).tolist()
     [0, None, 1]
     """
-    check_model(model, PREDICTED, "See head.abstention_threshold(loader).")
+    model = as_judge(model, PREDICTED, "See head.abstention_threshold(loader).")
     for name, value in (("error", error), ("confidence", confidence)):
-        if not (check._is_real(value) and 0 < value < 1):
+        if not (check.is_real(value) and 0 < value < 1):
             raise ValueError(f"{name} must be between 0 and 1, got {value!r}.")
     predicted, confidences = _predicted(model, X)
     codes = check.known_codes(check.check_labels(y, len(predicted)), model.classes_)
     level, handicap = 1.0 - confidence, 0.0
-    noise = noise_of(model) if transition is None else None
+    noise = model.noise_ if transition is None else None
     if noise is not None:
         level /= 2.0  # half of it for the labels, half for the matrix
         transition = less_noise(noise, level)
-    T = _invertible(transition, len(model.classes_))
+    T = _invertible(transition, model.classes_)
     if noise is not None:  # what right predictions will seem to lose by it
         handicap = float((1.0 - np.diag(noise.transition @ np.linalg.inv(T)))[predicted].mean())
     losses = corrected_losses(T, predicted, codes, RAISED * error)
     found = _laxest(confidences, losses, Promise(error, level, handicap))
     if found is None:
-        warnings.warn(
+        warn(
             f"No threshold can promise an error of {error:g} with confidence {confidence:g} on "
             f"these {len(codes)} samples, so all predictions are abstained from. More held-out "
-            "samples or cleaner labels help, or a larger error, or transition= where it is known.",
-            check.ReheadWarning,
-            stacklevel=2,
+            "samples or cleaner labels help, or a larger error, or transition= where it is known."
         )
         return Abstention(np.inf, 0.0, np.nan, np.nan, confidence)
     bound = upper_bound(found.loss, found.n, losses, level)
@@ -174,7 +172,7 @@ def abstention_threshold(
 
 
 def predict_or_abstain(
-    model: Model, X: Any, threshold: float | Abstention, abstain: Any = None
+    model: LabelJudge, X: Any, threshold: float | Abstention, abstain: Any = None
 ) -> Array:
     """The most probable class of each sample, where it is probable enough.
 
@@ -201,9 +199,9 @@ def predict_or_abstain(
     >>> predict_or_abstain(clf, [[1.0], [5.0], [9.0]], 0.99, "?").tolist()
     ['a', '?', 'b']
     """
-    check_model(model, PREDICTED, "See head.predict_or_abstain(loader, threshold).")
+    model = as_judge(model, PREDICTED, "See head.predict_or_abstain(loader, threshold).")
     t = threshold.threshold if isinstance(threshold, Abstention) else threshold
-    if not check._is_real(t) or np.isnan(t) or 1 < t < np.inf:
+    if not check.is_real(t) or np.isnan(t) or 1 < t < np.inf:
         raise ValueError(
             "threshold must be a probability, an Abstention, or np.inf to abstain always, got "
             f"{threshold!r}."
@@ -250,8 +248,8 @@ class Accepted(NamedTuple):
     loss: float
 
 
-def _predicted(model: Model, X: Any) -> tuple[Array, Array]:
-    n_samples(model, X)  # says what to pass where X is neither features nor layers
+def _predicted(model: LabelJudge, X: Any) -> tuple[Array, Array]:
+    model.count_samples(X)  # says what to pass where X is neither features nor layers
     posterior = model.predict_proba(X)
     codes = posterior.argmax(axis=1)
     return codes, posterior[np.arange(len(codes)), codes].astype(np.float64)
@@ -278,14 +276,10 @@ def less_noise(noise: NoiseModel, level: float) -> Array:
     return T
 
 
-def _invertible(transition: Any, n_classes: int) -> Array:
+def _invertible(transition: Any, classes: Array) -> Array:
     """A transition matrix that can be corrected with; without any, labels are right."""
-    T: Array = np.eye(n_classes) if transition is None else np.asarray(transition, np.float64)
-    if T.shape != (n_classes, n_classes) or (T < 0).any() or not np.allclose(T.sum(axis=1), 1):
-        raise ValueError(
-            f"transition must be {n_classes} rows of {n_classes} probabilities that sum to 1, got "
-            f"shape {T.shape}."
-        )
+    n_classes = len(classes)
+    T = np.eye(n_classes) if transition is None else check.check_transition(transition, classes)
     if np.linalg.svd(T, compute_uv=False)[-1] < INVERTIBLE:
         raise ValueError(
             "The transition matrix has (nearly) no inverse: labels this noisy do not tell which "
@@ -381,9 +375,9 @@ def _first(expected: Array, counts: Array, losses: Losses, promise: Promise) -> 
     Posteriors may be too modest for any to be likely. One that accepts so few samples that not even
     right predictions would pass must not be tested then: it would end it all.
     """
-    expected = np.maximum(expected, LEAST * promise.error) + promise.handicap
+    expected = np.maximum(expected, LEAST_ERROR * promise.error) + promise.handicap
     variance = losses.variance + expected * (1.0 - expected)
-    unlucky = expected + LIKELY * np.sqrt(np.maximum(variance, 0.0) / counts)
+    unlucky = expected + BAD_LUCK * np.sqrt(np.maximum(variance, 0.0) / counts)
 
     def p_of(loss: Array) -> Array:
         each = zip(np.broadcast_to(loss, counts.shape), counts, strict=True)

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rehead import _validation as check
 from rehead._typing import Array
-
-if TYPE_CHECKING:
-    from rehead.audit.report import LabelReport
+from rehead.audit.scores import LabelScores
 
 RANKINGS = ("self_confidence", "normalized_margin")
 
 
-def columns(report: LabelReport, *, worst_first: bool) -> dict[str, Array]:
+def columns(scores: LabelScores, *, worst_first: bool) -> dict[str, Array]:
     """The columns of a report, ids first."""
-    by = report.order if worst_first else np.arange(len(report))
-    name = "row" if report.ids is None else "id"
+    by = scores.order if worst_first else np.arange(len(scores))
+    name = "row" if scores.ids is None else "id"
     return {
-        name: report.names[by],
-        "given": report.given[by],
-        "suggested": report.suggested[by],
-        "quality": report.quality[by],
-        "suggested_probability": report.suggested_probability[by],
-        "kind": report.kind[by],
-        "typicality": report.typicality[by],
+        name: scores.names[by],
+        "given": scores.given[by],
+        "suggested": scores.suggested[by],
+        "quality": scores.quality[by],
+        "suggested_probability": scores.suggested_probability[by],
+        "kind": scores.kind[by],
+        "typicality": scores.typicality[by],
     }
 
 
@@ -43,31 +41,31 @@ def pandas() -> Any:
     except ImportError:
         raise ImportError(
             "A DataFrame needs pandas. Install it with: pip install pandas. Without it, "
-            "report.table() gives the same columns as arrays."
+            "scores.table() gives the same columns as arrays."
         ) from None
 
 
-def cleanlab_columns(report: LabelReport) -> dict[str, Array]:
+def cleanlab_columns(scores: LabelScores) -> dict[str, Array]:
     """The columns of cleanlab's ``CleanLearning.get_label_issues()``, in input order."""
     codes = {
-        name: np.searchsorted(report.classes, labels)
-        for name, labels in (("given", report.given), ("suggested", report.suggested))
+        name: np.searchsorted(scores.classes, labels)
+        for name, labels in (("given", scores.given), ("suggested", scores.suggested))
     }
     return {
-        "is_label_issue": report.suspect,
-        "label_quality": report.quality,
+        "is_label_issue": scores.suspect,
+        "label_quality": scores.quality,
         "given_label": codes["given"],
         "predicted_label": codes["suggested"],
     }
 
 
-def ranked_issues(report: LabelReport, ranked_by: str) -> Array:
+def ranked_issues(scores: LabelScores, ranked_by: str) -> Array:
     """Row numbers of probably wrong labels, worst first, by one of cleanlab's scores."""
     check.check_choice(ranked_by, RANKINGS, "ranked_by")
-    rows = np.flatnonzero(report.suspect)
-    score = report.quality[rows]
+    rows = np.flatnonzero(scores.suspect)
+    score = scores.quality[rows]
     if ranked_by == "normalized_margin":
         # Another label is the best one, so its probability is the best of all others.
-        score = score - report.suggested_probability[rows]
+        score = score - scores.suggested_probability[rows]
     ranked: Array = rows[np.argsort(score, kind="stable")]
     return ranked

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from rehead._typing import Array
+from rehead.audit.inputs import DuplicateIdsError
 from rehead.audit.report import LabelReport
 from rehead.audit.scoring import score_labels
 from rehead.classifier import RobustGaussianClassifier
-from rehead.ensemble.estimator import LayerEnsemble
-from rehead.files.persist import ModelFileError
+from rehead.ensemble import LayerEnsemble
+from rehead.files.persist import ModelFileError, model_kind
 from rehead.files.store import FeatureStore
 from rehead.files.tables import read_column, read_ids, read_labels, read_layers
-from rehead.models import Model
 
 
 class Joined:
@@ -65,21 +65,27 @@ def audit_files(
     n = len(next(iter(layers.values()))) if layers else 0
     named = read_column(ids) if ids is not None else _store_ids(Path(data), n)
     try:
-        return score_labels(judge, inputs_of(judge, layers, data), y, ids=named)
-    except ValueError as error:
-        if ids is None and "duplicates" in str(error):
-            raise ValueError(f"{error} On the command line: --ids FILE or FILE:COLUMN.") from error
-        raise
-
-
-def open_model(path: str | Path) -> Model:
-    """A saved model that can judge labels, of either kind."""
-    try:
-        return LayerEnsemble.load(path)
-    except ModelFileError as error:
-        if f"holds a {RobustGaussianClassifier.__name__}" not in str(error):
+        return score_labels(judge, judge.inputs_of(layers), y, ids=named)
+    except DuplicateIdsError as error:
+        if ids is not None:
             raise
-    return RobustGaussianClassifier.load(path)
+        raise ValueError(f"{error} On the command line: --ids FILE or FILE:COLUMN.") from error
+
+
+MODELS: dict[str, type[RobustGaussianClassifier] | type[LayerEnsemble]] = {
+    cls.__name__: cls for cls in (LayerEnsemble, RobustGaussianClassifier)
+}
+"""Kinds of files that hold a model which can judge labels."""
+
+
+def open_model(path: str | Path) -> RobustGaussianClassifier | LayerEnsemble:
+    """A saved model that can judge labels, of either kind."""
+    kind = model_kind(path)
+    if kind not in MODELS:
+        raise ModelFileError(
+            f"{path} holds a {kind}, not one of {', '.join(MODELS)}. Load it with {kind}.load."
+        )
+    return MODELS[kind].load(path)
 
 
 def _layers(path: Path, *beside: str | None) -> dict[str, Any]:
@@ -92,15 +98,3 @@ def _layers(path: Path, *beside: str | None) -> dict[str, Any]:
 def _store_ids(path: Path, n: int) -> Array | None:
     """Ids of a store, unless they only number its samples."""
     return read_ids(path, n) if path.is_dir() and not FeatureStore(path).numbered else None
-
-
-def inputs_of(model: Model, layers: dict[str, Any], path: str | Path) -> Any:
-    """What the model takes: layers, or the features of the only one."""
-    if isinstance(model, LayerEnsemble):
-        return layers
-    if len(layers) != 1:
-        raise ValueError(
-            f"The model was fitted on one array of features, and {path} holds {list(layers)}. "
-            "Give a file with one of them."
-        )
-    return next(iter(layers.values()))

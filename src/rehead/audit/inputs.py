@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from rehead import _validation as check
 from rehead._typing import Array
-from rehead.classifier import RobustGaussianClassifier
-from rehead.models import Model, check_model, n_samples
+from rehead.audit.protocol import LabelJudge
 
-ENTRIES = 2**20
+BLOCK_ENTRIES = 2**20
 """A block has so many rows that its posteriors are about so many numbers (8 MB)."""
 FEWEST_ROWS, MOST_ROWS = 512, 8192
 """But not fewer rows than keep BLAS busy, nor so many that copies of features grow large."""
 
 
-def check_judge(model: Any) -> None:
-    """A fitted model of ours."""
-    of_head = (
-        "A RobustHead has judged its training labels already: see head.report_; others are judged "
-        "by head.score_labels(loader)."
-    )
-    check_model(model, "Labels are judged", of_head)
+class DuplicateIdsError(ValueError):
+    """Several samples have the same id."""
 
 
-def n_labels(model: Model, X: Any) -> int:
+def count_labels(model: LabelJudge, X: Any) -> int:
     """How many samples there are; none is an error."""
-    n = n_samples(model, X)
+    n = model.count_samples(X)
     if n == 0:
         raise ValueError("There are no labels to judge: X has 0 rows.")
     return n
@@ -47,13 +41,8 @@ def rows_of(X: Any, rows: Any) -> Any:
 
 def spans(n: int, n_columns: int) -> Iterator[slice]:
     """Rows in blocks, short where there are many columns."""
-    size = int(np.clip(ENTRIES // max(n_columns, 1), FEWEST_ROWS, MOST_ROWS))
+    size = int(np.clip(BLOCK_ENTRIES // max(n_columns, 1), FEWEST_ROWS, MOST_ROWS))
     return (slice(a, min(a + size, n)) for a in range(0, n, size))
-
-
-def features_of(model: RobustGaussianClassifier, X: Any) -> Array:
-    """Features as the classifier takes them."""
-    return check.check_features(model, X, reset=False)
 
 
 def check_in_sample(in_sample: Any, n: int) -> Array | None:
@@ -94,10 +83,10 @@ def check_ids(ids: Any, n: int, what: str, fix: str) -> Array:
         )
     seen: set[Any] = set()
     for row, name in enumerate(named.tolist()):
-        if name is None or check._is_na(name):
+        if name is None or check.is_missing(name):
             raise ValueError(f"There is no entry for row {row} in the {what}. {fix}.")
         if name in seen:
-            raise ValueError(f"There are duplicates in the {what} ({name!r} first). {fix}.")
+            raise DuplicateIdsError(f"There are duplicates in the {what} ({name!r} first). {fix}.")
         seen.add(name)
     return named
 
@@ -121,17 +110,48 @@ def _only_numbers(index: Array, *, in_order: bool = True) -> bool:
     return np.array_equal(index if in_order else np.sort(index), np.arange(len(index)))
 
 
-class Unrecognised(NamedTuple):
-    """Rows that were said to be fitted on, and were not."""
+def check_recognised(wanted: Array | None, known: Array) -> None:
+    """Rows that were said to be fitted on must be known to the model."""
+    if wanted is None:
+        return
+    strange = np.flatnonzero(wanted & ~known)
+    if len(strange):
+        raise ValueError(
+            f"in_sample says that the model was fitted on rows which it does not recognise: "
+            f"{len(strange)} of {len(known)}, row {int(strange[0])} first. Features and label must "
+            "be those of the fit to the last bit, and samples that fit held out do not count. "
+            "Leave in_sample out, and rows that are not recognised are judged as new ones."
+        )
 
-    rows: Array
 
-    def raise_if_any(self, n: int) -> None:
-        """Say which, and what to do."""
-        if len(self.rows):
-            raise ValueError(
-                f"in_sample says that the model was fitted on rows which it does not recognise: "
-                f"{len(self.rows)} of {n}, row {int(self.rows[0])} first. Features and label must "
-                "be those of the fit to the last bit, and samples that fit held out do not count. "
-                "Leave in_sample out, and rows that are not recognised are judged as new ones."
-            )
+def rows_of_samples(which: Any, ids: Array | None, n: int) -> Array:
+    """Row numbers of some of n samples, named by ids or by row number where there are none."""
+    if ids is not None:
+        return _rows_of_ids(ids, which)
+    asked = np.atleast_1d(np.asarray(which))
+    if asked.ndim != 1 or not len(asked):
+        raise ValueError(f"which must be an id or a list of ids, got {which!r}.")
+    if asked.dtype.kind not in "iu" or not ((asked >= 0) & (asked < n)).all():
+        raise ValueError(
+            f"The samples have no ids: name them by row number, 0 to {n - 1}; got {which!r}."
+        )
+    return asked.astype(np.int64)
+
+
+def _rows_of_ids(ids: Array, which: Any) -> Array:
+    """Row numbers of an id, or of several; an id may be a tuple, as those of a MultiIndex are."""
+    if ids.dtype.kind in "mM":  # times have many names: those of pandas, of Python, text
+        which = np.asarray(which, ids.dtype).tolist()
+    named: dict[Any, list[int]] = {}
+    for row, name in enumerate(ids.tolist()):
+        named.setdefault(name, []).append(row)
+    single = isinstance(which, str) or np.ndim(which) == 0
+    single = single or (isinstance(which, tuple) and which in named)
+    asked = [which] if single else which.tolist() if isinstance(which, np.ndarray) else list(which)
+    if not asked:
+        raise ValueError(f"which must be an id or a list of ids, got {which!r}.")
+    found = [named.get(name, []) for name in asked]
+    for name, at in zip(asked, found, strict=True):
+        if len(at) != 1:
+            raise ValueError(f"The id {name!r} names {len(at)} of the samples, not one.")
+    return np.array([at[0] for at in found], np.int64)

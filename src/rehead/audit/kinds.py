@@ -36,11 +36,13 @@ FARTHER = 1.5
 """Strange samples are so many times as far from their class as the usual one, or more."""
 NEARER = 0.8
 """The spread is that between the middle and this share of the samples."""
-ENOUGH = 50
+FEW_SAMPLES = 50
 """A class of fewer samples is given the spread of all."""
 
 
-def kinds(given: Array, suggested: Array, probability: Array, typical: Array, far: Array) -> Array:
+def kinds_of(
+    given: Array, suggested: Array, probability: Array, typical: Array, distance: Array
+) -> Array:
     """The kind of each sample.
 
     From its labels (codes), the suggestion's probability, the p-value of its being usual, and its
@@ -50,11 +52,11 @@ def kinds(given: Array, suggested: Array, probability: Array, typical: Array, fa
     --------
     >>> import numpy as np
     >>> given, suggested = np.array([0, 0, 0, 1]), np.array([0, 1, 1, 1])
-    >>> typical, far = np.array([0.9, 0.5, 0.7, 0.001]), np.ones(4)
-    >>> kinds(given, suggested, np.array([0.9, 0.9, 0.6, 0.9]), typical, far).tolist()
+    >>> typical, distance = np.array([0.9, 0.5, 0.7, 0.001]), np.ones(4)
+    >>> kinds_of(given, suggested, np.array([0.9, 0.9, 0.6, 0.9]), typical, distance).tolist()
     ['ok', 'wrong label', 'ambiguous', 'out of distribution']
     """
-    p_values = (typical, p_of_distances(far, suggested))
+    p_values = (typical, p_of_distances(distance, suggested))
     # Half of the false calls for each.
     outlier = np.any([small_p_values(p, FALSE_OUTLIERS / 2) for p in p_values], axis=0)
     rules = [outlier, probability < CLEAR, suggested != given]
@@ -76,12 +78,12 @@ def p_of_distances(squared: Array, nearest: Array) -> Array:
     (True, True)
     """
     p = np.ones(len(squared))
-    if len(squared) < ENOUGH:
+    if len(squared) < FEW_SAMPLES:
         return p
     logs = np.log(np.maximum(squared, np.finfo(float).tiny))
     for c in np.unique(nearest):
         rows = np.flatnonzero(nearest == c)
-        middle, upper = np.quantile(logs[rows] if len(rows) >= ENOUGH else logs, [0.5, NEARER])
+        middle, upper = np.quantile(logs[rows] if len(rows) >= FEW_SAMPLES else logs, [0.5, NEARER])
         spread = (upper - middle) / ndtri(NEARER)
         beyond = logs[rows] - middle
         strange = (beyond > 2 * np.log(FARTHER)) & (spread > 0)

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rehead._typing import Array
-from rehead.audit.inputs import features_of, rows_of, spans
-from rehead.audit.judging import judge_of
-from rehead.gaussian.kernels import squared_norms, whiten
-from rehead.models import Model
+from rehead.audit.inputs import rows_of, spans
+from rehead.audit.protocol import LabelJudge
+from rehead.gaussian.kernels import squared_norms
 
 
 class Neighbours(NamedTuple):
@@ -63,22 +62,25 @@ class Nearest(NamedTuple):
     distances: Array
 
 
-def nearest_others(
-    model: Model, asked: Any, labels: Array, X: Any, y: Array, k: int, n: int
-) -> Nearest:
-    """The k nearest of n samples with other labels, in one pass over blocks of them.
+class Samples(NamedTuple):
+    """Features (or layers) and labels of some samples."""
 
-    ``asked`` are the features (or layers) of the samples with ``labels``. There may be fewer than k
-    where a sample has fewer of other labels; the shortest list decides.
+    X: Any
+    labels: Array
+
+
+def nearest_others(model: LabelJudge, asked: Samples, among: Samples, k: int) -> Nearest:
+    """The k nearest samples with other labels, in one pass over blocks of them.
+
+    There may be fewer than k where a sample has fewer of other labels; the shortest list decides.
     """
-    judge, features = judge_of(model, asked)
-    points = _whitened(judge, features)
+    points = model.judging_space(asked.X)
+    labels, y, n = asked.labels, among.labels, len(among.labels)
     size = squared_norms(points)[:, None]
     k = min(k, int(n - max((y == label).sum() for label in labels)))
     best, rows = np.full((len(points), 0), np.inf), np.empty((len(points), 0), np.int64)
     for span in spans(n, len(points)):
-        judge, features = judge_of(model, rows_of(X, span))
-        block = _whitened(judge, features)
+        block = model.judging_space(rows_of(among.X, span))
         squared = size + squared_norms(block) - 2.0 * points @ block.T
         squared[labels[:, None] == y[span]] = np.inf
         best = np.concatenate([best, squared], axis=1)
@@ -88,9 +90,3 @@ def nearest_others(
         best, rows = (np.take_along_axis(a, nearest, axis=1) for a in (best, rows))
     # Rounding can make the square of a vanishing distance negative.
     return Nearest(rows, np.sqrt(np.maximum(best, 0.0)))
-
-
-def _whitened(judge: Any, features: Any) -> Array:
-    """Rows in the space where Euclidean distances are Mahalanobis distances."""
-    block = features_of(judge, features).astype(np.float64) - judge._gaussians.centre
-    return whiten(np.ascontiguousarray(block), judge._gaussians.factor)

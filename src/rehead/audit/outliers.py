@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from rehead import _validation as check
 from rehead._typing import Array
-from rehead.classifier import RobustGaussianClassifier
-from rehead.gaussian.posterior import Kept
-from rehead.gaussian.typical import strange_distances
-from rehead.models import Model, check_model, class_weights, n_samples, recognised
+from rehead.audit.protocol import LabelJudge, as_judge
 
 
-def typicality(model: Model, X: Any, y: Any = None) -> Array:
+def typicality(model: LabelJudge, X: Any, y: Any = None) -> Array:
     """How typical each sample is of the (trusted) training samples: a p-value, low for outliers.
 
     Of new samples that are like the training samples, a share p has a typicality of at most p: of
@@ -62,35 +57,16 @@ def typicality(model: Model, X: Any, y: Any = None) -> Array:
     >>> bool((typicality(clf, X, y) < 0.1).mean().round(1) == 0.1)
     True
     """
-    check_model(model, "Typicality is judged", "See head.typicality(loader).")
-    n = n_samples(model, X)
+    model = as_judge(model, "Typicality is judged", "See head.typicality(loader).")
+    n = model.count_samples(X)
     codes = None
     if y is not None:
         codes = check.known_codes(check.check_labels(y, n), model.classes_)
-    if isinstance(model, RobustGaussianClassifier):
-        return _of_classifier(model, X, codes)
-    if model.judgement_ is not None:
-        return _of_classifier(*model.judge(X), codes)
-    members, inputs = model.estimators_, model._members(X)
-    weights = np.array([model.weights_[model.layers_.index(name)] for name in members])
-    weights = weights if weights.sum() > 0 else np.ones(len(members))
-    odds = [1.0 / _of_classifier(member, inputs[name], codes) for name, member in members.items()]
-    harmonic: Array = weights.sum() / (weights @ np.stack(odds))
-    return harmonic
-
-
-def _of_classifier(model: RobustGaussianClassifier, X: Any, codes: Array | None) -> Array:
-    X = check.check_features(model, X, reset=False)
-    if model._reference is None:
+    found = model.judge_typicality(X, codes)
+    if found is None:
         raise ValueError(
             "This model does not know what is usual for it: it was saved by an older version of "
             "rehead, or it is a member of an ensemble that found a consensus. Fit it anew and save "
             "it again, or ask the ensemble."
         )
-    if codes is None:
-        nothing = np.zeros(len(X))
-        inside = Kept(nothing, nothing.astype(np.int64), class_weights(model))
-    else:
-        _, inside = recognised(model, X, codes)
-    apart = strange_distances(model._gaussians, X, inside.members, inside)
-    return model._reference.pvalues(apart)
+    return found

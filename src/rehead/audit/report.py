@@ -1,4 +1,4 @@
-"""LabelReport: what a model thinks of each label."""
+"""LabelReport: what a model thinks of each label, and ways to look at it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ import numpy as np
 from rehead import _validation as check
 from rehead._typing import Array
 from rehead.audit import export, review
-from rehead.audit.inputs import check_judge, n_labels, rows_of
-from rehead.audit.neighbours import Neighbours, nearest_others
+from rehead.audit.inputs import count_labels, rows_of, rows_of_samples
+from rehead.audit.neighbours import Neighbours, Samples, nearest_others
+from rehead.audit.protocol import LabelJudge
+from rehead.audit.scores import LabelScores
 from rehead.audit.summary import SHOWN, headline, summary
 from rehead.files.tables import write_csv
-from rehead.models import Model
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelReport:
+class LabelReport(LabelScores):
     """What the model thinks of each given label, in the order of the input.
 
     ``print`` shows a summary.
@@ -59,38 +60,9 @@ class LabelReport:
         Whether the row was judged by estimates that leave it out.
     ids : array of shape (n_samples,) or None
         Names of the samples, where they have any.
-    model : RobustGaussianClassifier, LayerEnsemble or None
+    model : LabelJudge or None
         The model that judged.
     """
-
-    given: Array
-    quality: Array
-    suggested: Array
-    suggested_probability: Array
-    kind: Array
-    typicality: Array
-    order: Array
-    noise_rate: float
-    noise_rate_error: float
-    transition: Array
-    classes: Array
-    in_sample: Array
-    ids: Array | None = None
-    model: Model | None = None
-
-    def __len__(self) -> int:
-        return len(self.given)
-
-    @property
-    def names(self) -> Array:
-        """Ids of the samples, or row numbers where there are none."""
-        return np.arange(len(self)) if self.ids is None else self.ids
-
-    @property
-    def suspect(self) -> Array:
-        """Whether another label is more probable than the given one."""
-        differs: Array = self.suggested != self.given
-        return differs
 
     def mislabelled(self) -> Array:
         """Ids (row numbers where there are none) of labels that are probably wrong, worst first.
@@ -163,21 +135,22 @@ class LabelReport:
         ([['cat', 'cat']], [[13, 22]])
         """
         model = self._judging_model()
-        rows = self._rows(which)
-        if n_labels(model, X) != len(self):
+        rows = rows_of_samples(which, self.ids, len(self))
+        if count_labels(model, X) != len(self):
             raise ValueError(
                 f"X must be the features that were judged, {len(self)} rows; got "
-                f"{n_labels(model, X)}. For neighbours among other samples pass train=(X, y)."
+                f"{count_labels(model, X)}. For neighbours among other samples pass train=(X, y)."
             )
         among, labels, ids = (X, self.given, self.ids) if train is None else _samples(train)
-        n = n_labels(model, among)
+        n = count_labels(model, among)
         labels = check.check_labels(labels, n)
         check.known_codes(labels, self.classes)
         if ids is not None and len(ids) != n:
             raise ValueError(f"train has {n} samples and {len(ids)} ids: pass one id for each.")
         if int(k) != k or k < 1:
             raise ValueError(f"k must be a whole number of at least 1, got {k!r}.")
-        found = nearest_others(model, rows_of(X, rows), self.given[rows], among, labels, int(k), n)
+        asked = Samples(rows_of(X, rows), self.given[rows])
+        found = nearest_others(model, asked, Samples(among, labels), int(k))
         return Neighbours(
             samples=self.names[rows],
             given=self.given[rows],
@@ -235,46 +208,12 @@ class LabelReport:
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
 
-    def _judging_model(self) -> Model:
+    def _judging_model(self) -> LabelJudge:
         if self.model is None:
             raise ValueError(
                 "This report has lost its model. Judge the labels again with score_labels."
             )
-        check_judge(self.model)
         return self.model
-
-    def _rows(self, which: Any) -> Array:
-        """Row numbers of some samples."""
-        if self.ids is not None:
-            return _rows_of_ids(self.ids, which)
-        asked = np.atleast_1d(np.asarray(which))
-        if asked.ndim != 1 or not len(asked):
-            raise ValueError(f"which must be an id or a list of ids, got {which!r}.")
-        if asked.dtype.kind not in "iu" or not ((asked >= 0) & (asked < len(self))).all():
-            raise ValueError(
-                f"The samples have no ids: name them by row number, 0 to {len(self) - 1}; got "
-                f"{which!r}."
-            )
-        return asked.astype(np.int64)
-
-
-def _rows_of_ids(ids: Array, which: Any) -> Array:
-    """Row numbers of an id, or of several; an id may be a tuple, as those of a MultiIndex are."""
-    if ids.dtype.kind in "mM":  # times have many names: those of pandas, of Python, text
-        which = np.asarray(which, ids.dtype).tolist()
-    named: dict[Any, list[int]] = {}
-    for row, name in enumerate(ids.tolist()):
-        named.setdefault(name, []).append(row)
-    one = isinstance(which, str) or np.ndim(which) == 0
-    one = one or (isinstance(which, tuple) and which in named)
-    asked = [which] if one else which.tolist() if isinstance(which, np.ndarray) else list(which)
-    if not asked:
-        raise ValueError(f"which must be an id or a list of ids, got {which!r}.")
-    found = [named.get(name, []) for name in asked]
-    for name, at in zip(asked, found, strict=True):
-        if len(at) != 1:
-            raise ValueError(f"The id {name!r} names {len(at)} of the samples, not one.")
-    return np.array([at[0] for at in found], np.int64)
 
 
 def _samples(train: Sequence[Any]) -> tuple[Any, Any, Any]:

@@ -8,22 +8,21 @@ import numpy as np
 
 from rehead import _validation as check
 from rehead._typing import Array
-from rehead.audit.inputs import (
-    Unrecognised,
-    check_in_sample,
-    check_judge,
-    n_labels,
-    sample_ids,
-)
-from rehead.audit.judging import Verdicts, judge_labels
-from rehead.audit.kinds import kinds
+from rehead.audit.inputs import check_in_sample, check_recognised, count_labels, sample_ids
+from rehead.audit.judging import Verdicts, judge_in_blocks
+from rehead.audit.kinds import kinds_of
+from rehead.audit.protocol import LabelJudge, as_judge
 from rehead.audit.report import LabelReport
-from rehead.gaussian.labelnoise import NoiseModel
-from rehead.models import Model, noise_of
+from rehead.gaussian import NoiseModel
+
+OF_HEAD = (
+    "A RobustHead has judged its training labels already: see head.report_; others are judged by "
+    "head.score_labels(loader)."
+)
 
 
 def score_labels(
-    model: Model, X: Any, y: Any, *, ids: Any = None, in_sample: Any = None
+    model: LabelJudge, X: Any, y: Any, *, ids: Any = None, in_sample: Any = None
 ) -> LabelReport:
     """Score every label.
 
@@ -67,35 +66,34 @@ def score_labels(
     >>> str(report.given[3]), str(report.suggested[3]), str(report.kind[3])
     ('dog', 'cat', 'wrong label')
     """
-    check_judge(model)
-    n = n_labels(model, X)
+    model = as_judge(model, "Labels are judged", OF_HEAD)
+    n = count_labels(model, X)
     codes = check.known_codes(check.check_labels(y, n), model.classes_)
     named = sample_ids(ids, X, y, n)
     wanted = check_in_sample(in_sample, n)
-    found = judge_labels(model, X, codes, wanted)
-    if wanted is not None:
-        Unrecognised(np.flatnonzero(wanted & ~found.known)).raise_if_any(n)
-    noise = noise_of(model)
+    found = judge_in_blocks(model, X, codes, wanted)
+    check_recognised(wanted, found.known)
+    noise = model.noise_
     return LabelReport(
         given=model.classes_[codes],
         quality=found.quality,
         suggested=model.classes_[found.best],
         suggested_probability=found.probability,
-        kind=kinds(codes, found.best, found.probability, found.typical, found.far),
+        kind=kinds_of(codes, found.best, found.probability, found.typical, found.distance),
         typicality=found.typical,
         order=np.argsort(found.quality, kind="stable"),
         noise_rate=float(1.0 - found.quality.mean()),
         noise_rate_error=_rate_error(found.quality, noise),
         transition=_transition(codes, found, len(model.classes_), noise),
         classes=model.classes_,
-        in_sample=found.left_out,
+        in_sample=found.known if wanted is None else found.known & wanted,
         ids=named,
         model=model,
     )
 
 
 def find_mislabelled(
-    model: Model, X: Any, y: Any, *, ids: Any = None, in_sample: Any = None
+    model: LabelJudge, X: Any, y: Any, *, ids: Any = None, in_sample: Any = None
 ) -> Array:
     """Ids of the labels that are probably wrong, worst first; row numbers where there are no ids.
 

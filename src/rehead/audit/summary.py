@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rehead._typing import Array
 from rehead.audit.kinds import KINDS, OK
-
-if TYPE_CHECKING:
-    from rehead.audit.report import LabelReport
+from rehead.audit.review import expected_wrong, n_review
+from rehead.audit.scores import LabelScores
 
 SHOWN = 5
 """So many of the worst labels and of the confusions are shown."""
@@ -19,44 +17,44 @@ FEW = 0.01
 """Labels are about clean if fewer than this share are suspect, and the rate may well be 0."""
 
 
-def summary(report: LabelReport, show: int = SHOWN) -> str:
+def summary(scores: LabelScores, show: int = SHOWN) -> str:
     """How many labels are wrong, how many to review, the worst ones, the usual confusions."""
-    lines = [f"{len(report)} labels: {_noise(report)}.", f"Kinds: {_kinds(report.kind)}."]
-    lines.append(_review(report))
-    worst = report.order[:show]
-    if report.n_review() and len(worst):
-        lines += ["Worst:", *_indented(_worst_rows(report, worst))]
-    confused = confusions(report)[:SHOWN]
+    lines = [f"{len(scores)} labels: {_noise(scores)}.", f"Kinds: {_kinds(scores.kind)}."]
+    lines.append(_review(scores))
+    worst = scores.order[:show]
+    if n_review(scores.quality) and len(worst):
+        lines += ["Worst:", *_indented(_worst_rows(scores, worst))]
+    confused = confusions(scores)[:SHOWN]
     if confused:
         pairs = ", ".join(f"{given} -> {better} ({n})" for given, better, n in confused)
         lines.append(f"Most common confusions, given -> suggested: {pairs}.")
     return "\n".join(lines)
 
 
-def headline(report: LabelReport) -> str:
+def headline(scores: LabelScores) -> str:
     """One line."""
-    return f"LabelReport({len(report)} labels: {_noise(report)})"
+    return f"LabelReport({len(scores)} labels: {_noise(scores)})"
 
 
-def confusions(report: LabelReport) -> list[tuple[object, object, int]]:
+def confusions(scores: LabelScores) -> list[tuple[object, object, int]]:
     """Pairs of given and suggested label that differ, with their count, most common first."""
     given, suggested = (
-        np.searchsorted(report.classes, labels[report.suspect])
-        for labels in (report.given, report.suggested)
+        np.searchsorted(scores.classes, labels[scores.suspect])
+        for labels in (scores.given, scores.suggested)
     )
-    pair, count = np.unique(given * len(report.classes) + suggested, return_counts=True)
+    pair, count = np.unique(given * len(scores.classes) + suggested, return_counts=True)
     ranked = np.argsort(-count, kind="stable")
-    a, b = np.divmod(pair[ranked], len(report.classes))
-    labels = report.classes.tolist()
+    a, b = np.divmod(pair[ranked], len(scores.classes))
+    labels = scores.classes.tolist()
     return [(labels[i], labels[j], int(n)) for i, j, n in zip(a, b, count[ranked], strict=True)]
 
 
-def _noise(report: LabelReport) -> str:
-    rate, error = report.noise_rate, report.noise_rate_error
+def _noise(scores: LabelScores) -> str:
+    rate, error = scores.noise_rate, scores.noise_rate_error
     if np.isnan(error):
         return f"{rate:.1%} wrong by the posterior alone (the noise was not measured)"
     # Few samples leave the rate open, yet some labels may be wrong beyond doubt.
-    if rate <= 2 * error and report.suspect.mean() < FEW:
+    if rate <= 2 * error and scores.suspect.mean() < FEW:
         return f"about clean ({rate:.1%} wrong, standard error {error:.1%})"
     return f"{rate:.1%} wrong (standard error {error:.1%})"
 
@@ -69,26 +67,26 @@ def _kinds(kind: Array) -> str:
     )
 
 
-def _review(report: LabelReport) -> str:
-    n = report.n_review()
+def _review(scores: LabelScores) -> str:
+    n = n_review(scores.quality)
     if n == 0:
         return "Nothing to review: no label is wrong with a chance of one in ten."
-    found, total = report.expected_wrong(n), report.expected_wrong()
+    found, total = expected_wrong(scores.quality, n), expected_wrong(scores.quality)
     return (
         f"Review the {n} worst: {found:.0f} of them are wrong in expectation, {found / total:.0%} "
         "of all that are."
     )
 
 
-def _worst_rows(report: LabelReport, rows: Array) -> list[Sequence[str]]:
-    head = ["row" if report.ids is None else "id", "given", "suggested", "quality", "kind"]
+def _worst_rows(scores: LabelScores, rows: Array) -> list[Sequence[str]]:
+    head = ["row" if scores.ids is None else "id", "given", "suggested", "quality", "kind"]
     body = [
         [
-            str(report.names[i]),
-            str(report.given[i]),
-            f"{report.suggested[i]} ({report.suggested_probability[i]:.2f})",
-            f"{report.quality[i]:.3f}",
-            str(report.kind[i]),
+            str(scores.names[i]),
+            str(scores.given[i]),
+            f"{scores.suggested[i]} ({scores.suggested_probability[i]:.2f})",
+            f"{scores.quality[i]:.3f}",
+            str(scores.kind[i]),
         ]
         for i in rows
     ]

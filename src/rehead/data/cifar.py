@@ -9,7 +9,7 @@ from rehead.data.archive import read_tar, readable
 from rehead.data.files import Remote
 from rehead.data.mosaics import read_mosaics
 from rehead.data.record import DataSet, Request
-from rehead.data.splits import Labelled, Splits, make_splits
+from rehead.data.splits import Labelled, Published, Splits, make_splits
 
 PIXELS = 3 * 32 * 32
 BATCHES = [f"data_batch_{i}" for i in range(1, 6)]
@@ -30,7 +30,7 @@ def read_10(request: Request) -> Splits:
         test = Labelled(
             read_mosaics(mosaics[5:6], len(y["test"]), progress=files.progress), y["test"]
         )
-        return make_splits(train, test, names, **request.split_options)
+        return make_splits(Published(train, test), names, request.hold_out)
     path = files.get("cifar-10-binary.tar.gz")
     parts = [f"cifar-10-batches-bin/{b}.bin" for b in (*BATCHES, "test_batch")]
     meta = "cifar-10-batches-bin/batches.meta.txt"
@@ -38,7 +38,7 @@ def read_10(request: Request) -> Splits:
     with readable(path):
         train = records(b"".join(content.pop(part) for part in parts[:5]), label_bytes=1)
         test = records(content[parts[5]], label_bytes=1)
-    return make_splits(train, test, content[meta].decode().split(), **request.split_options)
+    return make_splits(Published(train, test), content[meta].decode().split(), request.hold_out)
 
 
 def read_100(request: Request) -> Splits:
@@ -49,7 +49,7 @@ def read_100(request: Request) -> Splits:
     content = read_tar(path, [*parts, names])
     with readable(path):
         train, test = (records(content[part], label_bytes=2) for part in parts)
-    return make_splits(train, test, content[names].decode().split(), **request.split_options)
+    return make_splits(Published(train, test), content[names].decode().split(), request.hold_out)
 
 
 def records(content: bytes, *, label_bytes: int) -> Labelled:

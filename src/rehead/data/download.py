@@ -163,7 +163,7 @@ def _stream(url: str, file: BufferedRandom, size: int | None, progress: bool | N
         with progress_bar(f"{name}, MiB", steps, show=progress) as advance:
             advance(start // MIB)
             while block := response.read(MIB):
-                _write(file, block)
+                write_block(file, block)
                 advance(1)
     # A server that hangs up looks like the end of the file.
     if total is not None and _length(file) < total:
@@ -192,7 +192,8 @@ def _opener() -> urllib.request.OpenerDirector:
     return opener
 
 
-def _write(file: BufferedRandom, block: bytes) -> None:
+def write_block(file: BufferedRandom, block: bytes) -> None:
+    """Append what has arrived, so that it is there if the next block never comes."""
     file.write(block)
     file.flush()
 

@@ -11,7 +11,7 @@ from rehead._typing import Array
 from rehead.data.archive import read_zip, readable
 from rehead.data.files import Files, Remote
 from rehead.data.record import DataSet, Request
-from rehead.data.splits import Labelled, Splits, make_splits
+from rehead.data.splits import Labelled, Published, Splits, make_splits
 
 HOME = "https://image-net.org/data/downsample/"
 NOTE = "ImageNet may ask for an account: log in at https://image-net.org first. "
@@ -23,7 +23,7 @@ def read(request: Request) -> Splits:
     train_zip, test_zip = (request.files.get(remote.name) for remote in request.files.remotes)
     train = read_npz(train_zip, [f"train_data_batch_{i}.npz" for i in range(1, 11)])
     test = read_npz(test_zip, ["val_data.npz"])
-    return make_splits(train, test, class_names(request.files), **request.split_options)
+    return make_splits(Published(train, test), class_names(request.files), request.hold_out)
 
 
 def read_npz(path: Path, names: list[str]) -> Labelled:

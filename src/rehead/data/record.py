@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rehead.data.files import Files, Remote
-from rehead.data.splits import Splits
+from rehead.data.splits import HoldOut, Splits
 
 
 class Request(NamedTuple):
@@ -19,8 +19,9 @@ class Request(NamedTuple):
     raw: bool = False
 
     @property
-    def split_options(self) -> dict[str, Any]:
-        return {"validation": self.validation, "random_state": self.random_state}
+    def hold_out(self) -> HoldOut:
+        """What the user asked to hold out, with the default of most data sets."""
+        return HoldOut(self.validation, self.random_state)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from rehead._typing import Array
 from rehead.data.archive import readable
 from rehead.data.files import Remote
 from rehead.data.record import DataSet, Request
-from rehead.data.splits import Labelled, Splits, make_splits
+from rehead.data.splits import Labelled, Published, Splits, make_splits
 from rehead.data.text import codes, frequent, objects
 
 HOME = (
@@ -34,14 +34,8 @@ def read(request: Request) -> Splits:
         # not depend on the draw.
         X_train, X_test = bags_of_words(train.X, test.X)
         train, test = Labelled(X_train, train.y), Labelled(X_test, test.y)
-    return make_splits(
-        train,
-        test,
-        class_names,
-        default=30 * len(class_names),
-        per_class=True,
-        **request.split_options,
-    )
+    hold_out = request.hold_out._replace(default=30 * len(class_names), per_class=True)
+    return make_splits(Published(train, test), class_names, hold_out)
 
 
 def read_documents(path: Path) -> tuple[list[str], list[str]]:

@@ -38,42 +38,63 @@ class Labelled(NamedTuple):
     y: Array
 
 
-def make_splits(
-    train: Labelled,
-    test: Labelled,
-    class_names: list[str],
-    *,
-    validation: Any,
-    random_state: Any,
-    default: int = 1000,
-    per_class: bool = False,
-    official: Labelled | None = None,
-) -> Splits:
+class Published(NamedTuple):
+    """The parts of a data set as they were published.
+
+    Attributes
+    ----------
+    train, test : Labelled
+    validation : Labelled, optional
+        An official validation part.
+    """
+
+    train: Labelled
+    test: Labelled
+    validation: Labelled | None = None
+
+
+class HoldOut(NamedTuple):
+    """Which training samples are held out for validation.
+
+    Attributes
+    ----------
+    validation : int, float or None
+        What the user asked for: a number or a share. None: the official part, or else ``default``
+        samples.
+    random_state : int, Generator, RandomState or None
+    default : int
+        So many samples where the user did not say.
+    per_class : bool
+        Whether the default number is taken in equal parts from all classes.
+    """
+
+    validation: Any
+    random_state: Any
+    default: int = 1000
+    per_class: bool = False
+
+
+def make_splits(published: Published, class_names: list[str], hold_out: HoldOut) -> Splits:
     """Number the samples, and take the validation part out of the training part.
 
     Ids count through train, then test, then the official validation part.
-
-    Parameters
-    ----------
-    validation : int, float or None
-        What the user asked for. None: the official part, or else ``default`` samples.
-    per_class : bool, default=False
-        Take the default number in equal parts from all classes.
     """
     numbered, start = [], 0
-    for part in (train, test, official):
+    for part in published:
         if part is not None:
             ids = np.arange(start, start + len(part.y), dtype=np.int64)
             numbered.append(Split(part.X, part.y.astype(np.int64), ids))
             start += len(ids)
-    whole, tested = numbered[:2]
-    if validation is None and official is not None:
-        return Splits(whole, numbered[2], tested, class_names)
-    n = default if validation is None else held_out_count(validation, len(whole.y))
+    whole, tested, *official = numbered
+    asked = hold_out.validation
+    if asked is None and official:
+        return Splits(whole, official[0], tested, class_names)
+    n = hold_out.default if asked is None else held_out_count(asked, len(whole.y))
     if n == 0:
         return Splits(whole, Split(*(a[:0] for a in whole)), tested, class_names)
-    wanted = class_counts(whole.y, len(class_names), n, equal=per_class and validation is None)
-    held_out = draw(whole.y, wanted, generator(random_state))
+    equal = hold_out.per_class and asked is None
+    wanted = class_counts(whole.y, len(class_names), n, equal=equal)
+    held_out = draw(whole.y, wanted, generator(hold_out.random_state))
     parts = (Split(*(a[rows] for a in whole)) for rows in (~held_out, held_out))
     return Splits(next(parts), next(parts), tested, class_names)
 

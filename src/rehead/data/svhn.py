@@ -9,7 +9,7 @@ import numpy as np
 from rehead.data.archive import readable
 from rehead.data.files import DataFileError, Remote
 from rehead.data.record import DataSet, Request
-from rehead.data.splits import Labelled, Splits, make_splits
+from rehead.data.splits import Labelled, Published, Splits, make_splits
 
 HOME = "http://ufldl.stanford.edu/housenumbers/"
 
@@ -17,7 +17,7 @@ HOME = "http://ufldl.stanford.edu/housenumbers/"
 def read(request: Request) -> Splits:
     """The train and test files; the large "extra" file is not used, as in the paper."""
     train, test = (read_mat(request.files.get(remote.name)) for remote in request.files.remotes)
-    return make_splits(train, test, [str(c) for c in range(10)], **request.split_options)
+    return make_splits(Published(train, test), [str(c) for c in range(10)], request.hold_out)
 
 
 def read_mat(path: Path) -> Labelled:

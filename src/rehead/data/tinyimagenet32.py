@@ -13,7 +13,7 @@ from rehead.data.archive import readable
 from rehead.data.files import Files, places
 from rehead.data.mosaics import read_mosaics
 from rehead.data.record import DataSet, Request
-from rehead.data.splits import Labelled, Split, Splits, make_splits
+from rehead.data.splits import Labelled, Published, Split, Splits, make_splits
 
 FOLDER = "tinyimagenet32"
 N_TEST = 2000
@@ -32,7 +32,7 @@ def read(request: Request) -> Splits:
     n = len(content.labels) - N_TEST
     train = Labelled(content.images[:n], content.labels[:n])
     test = Labelled(content.images[n:], content.labels[n:])
-    return make_splits(train, test, content.names, **request.split_options)
+    return make_splits(Published(train, test), content.names, request.hold_out)
 
 
 def outside_images(

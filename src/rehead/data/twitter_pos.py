@@ -11,7 +11,7 @@ from rehead._typing import Array
 from rehead.data.archive import readable
 from rehead.data.files import DataFileError, Files, Remote
 from rehead.data.record import DataSet, Request
-from rehead.data.splits import Labelled, Splits, make_splits
+from rehead.data.splits import Labelled, Published, Splits, make_splits
 from rehead.data.text import codes, frequent, objects
 
 HOME = (
@@ -46,7 +46,7 @@ def read(request: Request) -> Splits:
         windows = objects(part.windows)[rows]
         labelled.append(Labelled(windows if table is None else embed(windows, table), y))
     train, dev, test = labelled
-    return make_splits(train, test, class_names, official=dev, **request.split_options)
+    return make_splits(Published(train, test, validation=dev), class_names, request.hold_out)
 
 
 def read_tweets(path: Path) -> Tokens:

@@ -3,10 +3,10 @@
 The deep layers of a network have memorised the wrong labels, the earlier ones (and the raw input,
 and any encoder that never saw the labels) have not. So
 
-1. layers that did not memorise the labels are the judges (``memorisation.py``); stacked, they say
-   how far each label is to be trusted ("anchored", see ``gaussian/anchored.py``), and what the
-   noise is;
-2. every layer is estimated anew, samples weighted by that trust or counted to what they are;
+1. layers that did not memorise the labels are the judges (``judges.py``); joined, they say how far
+   each label is to be trusted ("anchored", see ``gaussian/anchored.py``), and what the noise is;
+2. every layer is estimated anew, samples weighted by that trust or counted to what they are
+   (``members.py``);
 3. on held-out noisy labels, with the *one* transition matrix of the judges, each member is
    calibrated (but for the judge, which is from the training labels, judged leave-one-out) and the
    mixture of members is chosen under which these labels are most likely. The network's own softmax
@@ -15,353 +15,163 @@ and any encoder that never saw the labels) have not. So
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping
-from functools import partial
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from dataclasses import replace
 
 import numpy as np
 
 from rehead._typing import Array
-from rehead._validation import ReheadWarning, as_posterior
-from rehead.classifier import RobustGaussianClassifier
+from rehead._warnings import warn
+from rehead.ensemble.fitted import Consensus, FittedEnsemble, mixture
 from rehead.ensemble.judges import (
-    HeldOut,
+    Judges,
+    Opinion,
     choose_judges,
-    different,
-    memorisation_gap,
+    fit_judges,
+    memorisation_gaps,
     more_judges,
-    warn_of_judges,
+    warn_if_all_memorised,
 )
-from rehead.ensemble.members import OF_JUDGE, PRIOR, Judged, log_of, members_of, mixture_weights
-from rehead.gaussian.labelnoise import SAMPLED, Calibration, NoiseModel, calibrate, fit_noise
-from rehead.gaussian.posterior import Kept, label_scores
-
-CONFIDENT = 0.85
-"""Judges that are less sure than this, on average, may need others beside them."""
-ENOUGH = 1000
-"""Held-out samples that it takes to measure the noise on them."""
-LEAST_TRUST = 1e-3
-"""No label is trusted less, so that no class is ever empty."""
-STACK = "stack"
+from rehead.ensemble.members import fit_members
+from rehead.ensemble.problem import STACK, HeldOut, Problem, as_posterior
+from rehead.ensemble.weights import mixture_weights
+from rehead.gaussian import NoiseModel
+from rehead.gaussian.calibration import Calibration, calibrate
+from rehead.gaussian.labelnoise import fit_noise
+from rehead.gaussian.options import Choice
+from rehead.gaussian.probability import corrected_likelihood, log_probabilities
+from rehead.gaussian.settings import SETTINGS
 
 
-class Judgement(NamedTuple):
-    """What was found about layers and labels.
-
-    ``trust`` is NaN for samples that had to be held out.
-    """
-
-    gaps: dict[str, float]
-    judges: list[str]
-    noise: NoiseModel
-    trust: Array
-    rounds: int
-
-    def explain(self, names: list[str], weights: Array) -> str:
-        """In words."""
-        lines = []
-        if self.gaps:
-            gaps = ", ".join(
-                f"{name} {round(gap, 2) + 0.0:+.2f}" for name, gap in self.gaps.items()
-            )
-            lines.append(f"Memorisation gaps: {gaps}.")
-        lines.append(f"Labels were judged by {', '.join(self.judges)}, in {self.rounds} rounds.")
-        rate, error = self.noise.wrong, self.noise.rate_error
-        verdict = "about clean" if rate <= 2 * error else f"{rate:.1%} wrong"
-        lines.append(f"The labels are {verdict} (standard error {error:.1%}).")
-        shares = ", ".join(f"{n} {w:.2f}" for n, w in zip(names, weights, strict=True))
-        lines.append(f"Weights of the members: {shares}.")
-        return "\n".join(lines)
-
-    def as_json(self) -> dict[str, Any]:
-        """All but the arrays."""
-        return {
-            "gaps": self.gaps,
-            "judges": self.judges,
-            "rounds": self.rounds,
-        }
-
-    @classmethod
-    def from_json(cls, saved: Any, arrays: Mapping[str, Array]) -> Judgement | None:
-        """From :meth:`as_json` and the arrays of a file."""
-        if saved is None:
-            return None
-        return cls(noise=NoiseModel.from_arrays(arrays, "judgement."), trust=np.empty(0), **saved)
-
-
-class Consensus(NamedTuple):
-    """Members by name, in order, with their weights."""
-
-    names: list[str]
-    members: dict[str, RobustGaussianClassifier]
-    calibrations: dict[str, Calibration]
-    weights: Array
-    stacked: list[str]
-    judgement: Judgement
-
-
-def fit_consensus(
-    layers: dict[str, Array],
-    given: dict[str, Array],
-    codes: Array,
-    classes: Array,
-    held_out: HeldOut | None,
-    trusted: Any,
-    rng: np.random.Generator,
-    groups: Array | None = None,
-    options: Mapping[str, Any] = MappingProxyType({}),
-) -> Consensus:
+def fit_consensus(problem: Problem, choice: Choice, rng: np.random.Generator) -> FittedEnsemble:
     """Judge the labels, estimate every layer as judged, weigh the members.
 
-    ``options`` are those of the judge.
+    ``choice`` is how the judges are estimated.
     """
-    gaps: dict[str, float] = {}
-    if held_out is None and len(layers) == 1 and not given:
-        return _alone(layers, classes[codes], trusted, rng, options)
-    kept = np.ones(len(codes), bool)
-    if held_out is None:
-        held, kept = _own_split(next(iter(layers)), codes, len(classes), rng, groups)
-        held_out = HeldOut({n: X[held] for n, X in {**layers, **given}.items()}, codes[held])
-        layers, given = ({n: X[kept] for n, X in of.items()} for of in (layers, given))
-        codes, trusted = codes[kept], None if trusted is None else trusted[kept]
-        judges = list(layers)[:1]
-    else:
-        gaps = {
-            name: memorisation_gap(
-                layers[name], codes, held_out.layers[name], held_out.codes, trusted
-            )
-            for name in different(layers)
-        }
-        judges = choose_judges(gaps)
-        warn_of_judges(gaps, judges)
-    fit = partial(_fitted_judge, layers, classes[codes], trusted, int(rng.integers(2**31)), options)
-    judge, X, said = fit(judges)
-    if len(gaps) > len(judges) and _confidence(judge, X, codes) < CONFIDENT:
-        more = more_judges(layers, codes, held_out, gaps, judges, trusted)
-        if more != judges:
-            judges, (judge, X, said) = more, fit(more)
-    _say(said, stacklevel=5)
+    if problem.held_out is None and len(problem.layers) == 1 and not problem.given:
+        # One layer and nothing to weigh: no sample has to be held out.
+        judges = fit_judges(problem, list(problem.layers), choice, int(rng.integers(2**31)))
+        _warn_of(judges)
+        return _fitted(problem, judges, judges.opinion(), {})
+    if problem.held_out is None:
+        held = _own_held_out(problem, rng)
+        found = _consensus_of(problem.split(held), choice, rng, {})
+        return _with_trust_of_all(found, ~held)
+    gaps = memorisation_gaps(problem)
+    return _consensus_of(problem, choice, rng, gaps)
 
-    def weighed_with(noise: NoiseModel, trust: Array) -> Weighed:
-        judged = Judged(trust, partial(_classes, judge, X, codes, noise, trusted))
-        return _weigh(layers, given, codes, classes, held_out, judges, judge, noise, judged)
 
-    assert judge.noise_ is not None
-    noise, trust = judge.noise_, judge.trust_
-    weighed = weighed_with(noise, trust)
-    sharper = _sharper(weighed, held_out, noise)
-    if sharper is not None:
-        noise, trust = _judged_again(judge, X, codes, sharper, trusted)
-        weighed = weighed_with(noise, trust)
-    of_all = np.full(len(kept), np.nan)
-    of_all[kept] = trust
-    judgement = Judgement(gaps, judges, noise, of_all, int(judge.n_iter_.max()))
-    return Consensus(
-        [*weighed.members, *given],
-        weighed.members,
-        weighed.calibrations,
-        weighed.weights,
-        judges if len(judges) > 1 else [],
-        judgement,
+def _consensus_of(
+    problem: Problem, choice: Choice, rng: np.random.Generator, gaps: dict[str, float]
+) -> FittedEnsemble:
+    judges = _choose_and_fit(problem, choice, int(rng.integers(2**31)), gaps)
+    _warn_of(judges)
+    fitted = _fitted(problem, judges, judges.opinion(), gaps)
+    less = _clearly_less_noise(fitted, problem.held_out, judges.noise)
+    if less is not None:
+        fitted = _fitted(problem, judges, judges.opinion_given(less), gaps)
+    return fitted
+
+
+def _choose_and_fit(problem: Problem, choice: Choice, seed: int, gaps: dict[str, float]) -> Judges:
+    """The judges; weak ones ask others to join them."""
+    if not gaps:
+        return fit_judges(problem, list(problem.layers)[:1], choice, seed)
+    names = choose_judges(gaps)
+    warn_if_all_memorised(gaps, names)
+    judges = fit_judges(problem, names, choice, seed)
+    if len(gaps) > len(names) and judges.confidence() < SETTINGS.sure_judges:
+        more = more_judges(problem, gaps, names)
+        if more != names:
+            judges = fit_judges(problem, more, choice, seed)
+    return judges
+
+
+def _fitted(
+    problem: Problem, judges: Judges, opinion: Opinion, gaps: dict[str, float]
+) -> FittedEnsemble:
+    """Every layer estimated as judged, and the members weighed on held-out samples."""
+    alone = len(judges.names) == 1
+    members = {judges.names[0]: judges.fitted} if alone else {}
+    if problem.held_out is not None:
+        others = [name for name in problem.layers if name not in members]
+        estimated = {**members, **fit_members(problem, opinion, others)}
+        members = {name: estimated[name] for name in problem.layers}
+    if not alone:
+        members[STACK] = judges.fitted
+    found = Consensus(gaps, judges.names, opinion.noise, opinion.trust, judges.rounds)
+    fitted = FittedEnsemble(
+        classes=problem.classes,
+        members=members,
+        given={},
+        weights=np.ones(1),
+        stacked=[] if alone else judges.names,
+        densest=list(members)[-1],
+        transition=opinion.noise.transition,
+        consensus=found,
     )
+    return fitted if problem.held_out is None else _weighed(fitted, problem, problem.held_out)
 
 
-def _alone(
-    layers: dict[str, Array],
-    y: Array,
-    trusted: Any,
-    rng: np.random.Generator,
-    options: Mapping[str, Any],
-) -> Consensus:
-    """One layer and nothing to weigh: no sample has to be held out."""
-    (name,) = layers
-    judge, _, said = _fitted_judge(layers, y, trusted, int(rng.integers(2**31)), options, [name])
-    _say(said, stacklevel=6)
-    assert judge.noise_ is not None
-    judgement = Judgement({}, [name], judge.noise_, judge.trust_, int(judge.n_iter_.max()))
-    return Consensus([name], {name: judge}, {}, np.ones(1), [], judgement)
+def _weighed(fitted: FittedEnsemble, problem: Problem, held_out: HeldOut) -> FittedEnsemble:
+    """Given posteriors made honest, and weights under which held-out labels are most likely."""
+    assert fitted.transition is not None
+    T, codes = fitted.transition, held_out.codes
+    given = {name: _calibrated(held_out, name, T) for name in problem.given}
+    fitted = replace(fitted, given=dict(given))
+    likelihoods = [
+        corrected_likelihood(p.astype(np.float64), codes, T)
+        for p in fitted.member_posteriors(held_out.layers)
+    ]
+    priors = [
+        SETTINGS.judge_prior if name == fitted.judge else SETTINGS.member_prior
+        for name in fitted.names
+    ]
+    weights = mixture_weights(np.stack(likelihoods, axis=1), np.array(priors))
+    return replace(fitted, weights=weights)
 
 
-class Weighed(NamedTuple):
-    """Members, their weights, and the posterior of their mixture on the held-out samples."""
-
-    members: dict[str, RobustGaussianClassifier]
-    calibrations: dict[str, Calibration]
-    weights: Array
-    posterior: Array
+def _calibrated(held_out: HeldOut, name: str, T: Array) -> Calibration:
+    logs = log_probabilities(as_posterior(held_out.layers[name], len(T), name))
+    return calibrate(logs, held_out.codes, T)
 
 
-def _weigh(
-    layers: dict[str, Array],
-    given: dict[str, Array],
-    codes: Array,
-    classes: Array,
-    held_out: HeldOut,
-    judges: list[str],
-    judge: RobustGaussianClassifier,
-    noise: NoiseModel,
-    judged: Judged,
-) -> Weighed:
-    """Estimate every layer as judged, and weigh the members on held-out samples."""
-    members: dict[str, RobustGaussianClassifier] = {}
-    others = {name: X for name, X in layers.items() if [name] != judges}
-    found = members_of(
-        others,
-        codes,
-        len(classes),
-        judged,
-        held_out.layers,
-        held_out.codes,
-        noise.transition,
-    )
-    for name, X in layers.items():
-        if name not in others:
-            members[name] = judge
-            continue
-        member = RobustGaussianClassifier("sample", shrinkage="auto")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what there is to say, the judge has said
-            member.fit(X, classes[codes], sample_weight=np.maximum(judged.trust, LEAST_TRUST))
-        member._set_gaussians(found[name].gaussians, X.dtype)
-        members[name] = member
-    if len(judges) > 1:
-        members[STACK] = judge
-    posteriors = []
-    for name, member in members.items():
-        names = judges if name == STACK else [name]
-        X = np.concatenate([held_out.layers[n] for n in names], axis=1)
-        posteriors.append(member.predict_proba(X).astype(np.float64))
-    calibrations = {}
-    for name in given:
-        logs = log_of(as_posterior(held_out.layers[name], len(classes), name))
-        calibrations[name] = calibrate(logs, held_out.codes, noise.transition)
-        posteriors.append(calibrations[name].posterior(logs))
-    prior = [OF_JUDGE if members.get(name) is judge else PRIOR for name in [*members, *given]]
-    weights = mixture_weights(posteriors, held_out.codes, noise.transition, prior)
-    mixture = sum((w * p for w, p in zip(weights, posteriors, strict=True)), start=np.zeros(()))
-    return Weighed(members, calibrations, weights, mixture)
-
-
-def _sharper(weighed: Weighed, held_out: HeldOut, noise: NoiseModel) -> NoiseModel | None:
+def _clearly_less_noise(
+    fitted: FittedEnsemble, held_out: HeldOut | None, noise: NoiseModel
+) -> NoiseModel | None:
     """The noise as the mixture sees it on held-out samples, where it is clearly less.
 
     Anchors of a weak judge are not all of the class they are taken for, which makes the noise seem
     larger than it is, never smaller.
     """
-    if len(held_out.codes) < ENOUGH:
+    if held_out is None or len(held_out.codes) < SETTINGS.rows_for_noise:
         return None
-    seen = fit_noise(log_of(weighed.posterior), held_out.codes)
-    return seen if seen.rate + 2 * seen.rate_error < noise.rate else None
+    posteriors = fitted.member_posteriors(held_out.layers)
+    posterior = mixture(fitted.weights, [p.astype(np.float64) for p in posteriors])
+    seen = fit_noise(log_probabilities(posterior), held_out.codes)
+    clearly_less = seen.rate + SETTINGS.standard_errors * seen.rate_error < noise.rate
+    return seen if clearly_less else None
 
 
-def _fitted_judge(
-    layers: dict[str, Array],
-    y: Array,
-    trusted: Any,
-    seed: int,
-    options: Mapping[str, Any],
-    names: list[str],
-) -> tuple[RobustGaussianClassifier, Array, list[warnings.WarningMessage]]:
-    """The judge of some layers, these joined, and what it has to say if it is kept."""
-    X = np.concatenate([layers[name] for name in names], axis=1)
-    judge = RobustGaussianClassifier("anchored", random_state=seed, **options)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        judge.fit(X, y, trusted=trusted)
-    return judge, X, said
-
-
-def _say(said: list[warnings.WarningMessage], stacklevel: int) -> None:
-    for w in said:
-        warnings.warn(str(w.message), w.category, stacklevel=stacklevel)
-
-
-def _left_out(
-    judge: RobustGaussianClassifier,
-    X: Array,
-    codes: Array,
-    reduce: Callable[[Array, Array], Array],
-    part: Any = slice(None),
-) -> Array:
-    """Reduced scores of (some) training samples, each without itself; N x C is never in memory."""
-    of_class = np.bincount(codes, weights=judge.trust_, minlength=len(judge.classes_))
-    inside = Kept(judge.trust_[part], codes[part], of_class)
-    return label_scores(judge._gaussians, X[part], codes[part], inside, reduce)
-
-
-def _classes(
-    judge: RobustGaussianClassifier,
-    X: Array,
-    codes: Array,
-    noise: NoiseModel,
-    trusted: Any,
-    part: slice,
-) -> Array:
-    """``P(c | x, y)`` of some training samples; trusted ones are what their labels say."""
-    judged = _left_out(judge, X, codes, noise.judged, part)
-    if trusted is not None:
-        known = np.asarray(trusted)[part]
-        judged[known] = np.eye(len(judge.classes_))[codes[part][known]]
-    return judged
-
-
-def _confidence(judge: RobustGaussianClassifier, X: Array, codes: Array) -> float:
-    """How sure an honest judge is of what the samples are, on average."""
-    noise = judge.noise_
-    assert noise is not None
-    return float(_left_out(judge, X, codes, lambda s, _: noise.posterior(s).max(axis=1)).mean())
-
-
-def _judged_again(
-    judge: RobustGaussianClassifier, X: Array, codes: Array, noise: NoiseModel, trusted: Any
-) -> tuple[NoiseModel, Array]:
-    """Trust in the labels with another transition matrix."""
-    some = np.linspace(0, len(codes) - 1, min(SAMPLED, len(codes))).astype(np.int64)
-    scores = _left_out(judge, X, codes, lambda s, _: s, some)
-    again = fit_noise(scores, codes[some], noise.transition)._replace(anchors=noise.anchors)
-    trust = _left_out(judge, X, codes, again.trust)
-    if trusted is not None:
-        trust[trusted] = 1.0
-    again = again._replace(wrong=1.0 - float(trust.mean()))
-    # What the judge left out, being far from everything, stays out.
-    return again, np.where(judge.trust_ > 0, np.maximum(trust, LEAST_TRUST), 0.0)
-
-
-def _own_split(
-    first: str,
-    codes: Array,
-    n_classes: int,
-    rng: np.random.Generator,
-    groups: Array | None,
-) -> tuple[Array, Array]:
-    """Samples to hold out, where the user has none, and those to keep.
-
-    It is right for features that saw no labels.
-    """
-    warnings.warn(
+def _own_held_out(problem: Problem, rng: np.random.Generator) -> Array:
+    """Samples to hold out, where the user has none; right for features that saw no labels."""
+    warn(
         "No held-out samples were given, so a fifth of the training samples was held out, and "
-        f"the first layer ({first}) judges the labels. For layers of a network "
-        "that was trained on these samples, pass validation=(layers, labels) of others: it has "
-        "memorised these.",
-        ReheadWarning,
-        stacklevel=5,
+        f"the first layer ({next(iter(problem.layers))}) judges the labels. For layers of a "
+        "network that was trained on these samples, pass validation=(layers, labels) of others: "
+        "it has memorised these."
     )
-    held = np.zeros(len(codes), bool)
-    if groups is not None:
-        # Whole groups, at random, as long as they fit in a fifth of the samples.
-        sizes = np.bincount(groups)
-        for group in rng.permutation(len(sizes)):
-            of_group = groups == group
-            alone = np.bincount(codes[~(held | of_group)], minlength=n_classes) == 0
-            if held.sum() + sizes[group] <= len(codes) / 5 and not alone.any():
-                held |= of_group
-    else:
-        for c in range(n_classes):
-            rows = rng.permutation(np.flatnonzero(codes == c))
-            held[rows[: len(rows) // 5]] = True
-    if not held.any():
-        # A handful of samples, or of groups: they must do for both.
-        return ~held, ~held
-    return held, ~held
+    return problem.draw_held_out(rng)
+
+
+def _with_trust_of_all(fitted: FittedEnsemble, kept: Array) -> FittedEnsemble:
+    """Trust in all training labels, NaN for those that were held out."""
+    assert fitted.consensus is not None
+    trust = np.full(len(kept), np.nan)
+    trust[kept] = fitted.consensus.trust
+    return replace(fitted, consensus=fitted.consensus._replace(trust=trust))
+
+
+def _warn_of(judges: Judges) -> None:
+    """What there is to say about the labels, the judges say."""
+    for note in judges.fitted.notes:
+        warn(note)

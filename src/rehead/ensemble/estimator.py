@@ -1,25 +1,33 @@
-"""LayerEnsemble: generative classifiers of several layers, weighted (section 3.3 of the paper)."""
+"""LayerEnsemble: generative classifiers of several layers, as a scikit-learn estimator."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from rehead import _validation as check
 from rehead._typing import Array
 from rehead.classifier import RobustGaussianClassifier
-from rehead.ensemble.consensus import STACK, Judgement, fit_consensus
-from rehead.ensemble.judges import HeldOut
-from rehead.ensemble.members import log_of
-from rehead.ensemble.weights import authors_weights, estimate_transition, layer_weights
+from rehead.ensemble.consensus import fit_consensus
+from rehead.ensemble.fitted import Consensus, FittedEnsemble
+from rehead.ensemble.paper import Weighting, fit_layers_alone
+from rehead.ensemble.problem import (
+    STACK,
+    LayerInputs,
+    Problem,
+    check_held_out,
+    warn_of_absent_classes,
+)
 from rehead.files import persist
-from rehead.gaussian.labelnoise import Calibration
-from rehead.gaussian.options import OPTIONS
+from rehead.fitted import LabelVerdicts
+from rehead.gaussian import NoiseModel
+from rehead.gaussian.options import OPTIONS, default_estimator, resolve_options
 
 Layers = Mapping[str, Any]
 
@@ -65,14 +73,20 @@ priors, random_state
     classes_ : array of shape (n_classes,)
     layers_ : list of str
         Members of the ensemble, ``["stack"]`` and the given ones where layers were stacked.
-    estimators_ : dict of layer name to fitted RobustGaussianClassifier
+    estimators_ : dict of member name to fitted RobustGaussianClassifier
+        With the settings of the ensemble. Members of a consensus were estimated from samples as its
+        judges saw them, which fitting one of them alone does not do.
     weights_ : array of shape (n_members,), in the order of ``layers_``
     transition_ : array of shape (n_classes, n_classes) or None
         The estimated transition matrix, for "auto" and for ``weights="corrected"``.
-    judgement_ : Judgement or None
+    consensus_ : Consensus or None
         For "auto": the layers' memorisation gaps, which of them judged the labels, the noise model
         and how far each training label counts (NaN for samples that had to be held out; not kept
         in files).
+    noise_ : NoiseModel or None
+        For "auto": what was found out about the noise.
+    fitted_ : FittedEnsemble
+        All that was learned, as one value; what is above is read off it.
 
     Examples
     --------
@@ -156,191 +170,98 @@ priors, random_state
         if self.weights is not None:
             check.check_choice(self.weights, ("nll", "corrected", "equal"), "weights")
         check.check_layers(layers)
-        self._inputs = list(layers)
-        for name in self._given():
+        for name in self.given or ():
             check.check_choice(name, layers, "given")
-        if STACK in list(layers):
+        if STACK in layers:
             raise ValueError(f"A layer cannot be called {STACK!r}: that is what joined layers are.")
-        self._stacked = [name for name in layers if name not in self._given()] if self.stack else []
-        self._calibrations: dict[str, Calibration] = {}
-        self.judgement_: Judgement | None = None
-        if self._is_auto():
-            return self._fit_auto(layers, y, validation, ids, trusted, groups)
-        members = self._members(layers)
-        estimated = [name for name in members if name not in self._given()]
-        if not estimated:
-            raise ValueError("All layers are given posteriors. Add one with features.")
-        penultimate = self._penultimate(estimated)
-        self._fit_members({name: members[name] for name in estimated}, y, trusted)
-        self.layers_ = list(members)
-        self.classes_ = self.estimators_[estimated[-1]].classes_
-        self.weights_ = np.full(len(self.layers_), 1.0 / len(self.layers_))
-        self.transition_: Array | None = None
+        consensus = self.finds_consensus
+        choice = resolve_options(
+            "auto" if consensus else self.estimator, self.preset, self._options()
+        )
+        inputs = LayerInputs(list(layers), self.given or ())
+        problem = self._problem(inputs, layers, y)
+        n = len(problem.codes)
+        held_out = None
         if validation is not None:
-            held_out, labels, *rest = validation
-            if rest:
-                check.warn_if_shared(ids, rest[0])
-            self._fit_weights(held_out, labels, penultimate)
-        elif self.weights == "corrected":
-            raise ValueError(
-                "weights='corrected' needs validation=(layers, labels) that were held out."
-            )
-        return self
+            held_out = check_held_out(validation, inputs, problem.classes, ids)
+        problem = replace(
+            problem,
+            held_out=held_out,
+            trusted=check.check_mask(trusted, n, "trusted"),
+            groups=check.check_groups(groups, n),
+        )
+        rng = check.generator_from(self.random_state)
+        if not consensus:
+            weighting = self._weighting(problem)
+            return self._adopt(fit_layers_alone(problem, choice, weighting, rng), inputs)
+        if held_out is not None:
+            warn_of_absent_classes(held_out.codes, problem.classes)
+        return self._adopt(fit_consensus(problem, choice, rng), inputs)
 
-    def _given(self) -> list[str]:
-        return list(self.given or [])
-
-    def _penultimate(self, estimated: list[str]) -> str:
-        if self.penultimate is None or self.stack:
-            return estimated[-1]
-        check.check_choice(self.penultimate, estimated, "penultimate")
-        return self.penultimate
-
-    def _members(self, layers: Layers) -> dict[str, Any]:
-        """What the members are fitted on: the layers, some of them as a stack."""
-        members = {} if self.stack else {n: X for n, X in layers.items() if n not in self._given()}
-        if self._stacked:
-            members[STACK] = np.concatenate([np.asarray(layers[n]) for n in self._stacked], axis=1)
-        return {**members, **{name: layers[name] for name in self._given()}}
-
-    def _is_auto(self) -> bool:
+    @property
+    def finds_consensus(self) -> bool:
         """Whether the layers are to find a consensus; settings of the other ways say no."""
         own = self.weights is not None or self.penultimate is not None or self.stack
-        name = (
-            check.default_estimator(self._options()) if self.estimator is None else self.estimator
-        )
+        name = self.estimator
+        if name is None:
+            name = default_estimator(self._options())
         return self.preset is None and name == "auto" and not own
 
     def _options(self) -> dict[str, Any]:
         """What was set of the options of the estimator."""
         return {name: getattr(self, name) for name in OPTIONS if getattr(self, name) is not None}
 
-    def _fit_auto(
-        self, layers: Layers, y: Any, validation: Any, ids: Any, trusted: Any, groups: Any
-    ) -> Self:
-        """Consensus of the layers; see ``consensus.py``."""
-        check.resolve_options("auto", None, self._options())  # for its errors
-        checked = {
-            n: check.check_features(RobustGaussianClassifier(), X, reset=True)
-            for n, X in layers.items()
-            if n not in self._given()
-        }
-        if not checked:
+    def _weighting(self, problem: Problem) -> Weighting:
+        """How layers that are estimated alone are weighted."""
+        if self.weights == "corrected" and problem.held_out is None:
+            raise ValueError(
+                "weights='corrected' needs validation=(layers, labels) that were held out."
+            )
+        if self.penultimate is not None and not self.stack:
+            check.check_choice(self.penultimate, problem.layers, "penultimate")
+        rule = self.weights or "nll"
+        if rule == "nll" and self.preset == "authors":
+            rule = "authors"
+        return Weighting(rule, self.penultimate, self.stack)
+
+    def _problem(self, inputs: LayerInputs, layers: Layers, y: Any) -> Problem:
+        """Training layers and labels, checked."""
+        features = inputs.first(layers)
+        if not features:
             raise ValueError("All layers are given posteriors. Add one with features.")
-        given = {n: np.asarray(layers[n]) for n in self._given()}
-        n = len(next(iter(checked.values())))
-        self.classes_, codes = check.encode_labels(check.check_labels(y, n))
-        rng = check.generator_from(self.random_state)
-        held_out = None
-        if validation is not None:
-            of_layers, labels, *rest = validation
-            if rest:
-                check.warn_if_shared(ids, rest[0])
-            check.check_layers(of_layers, expected=self._inputs)
-            held = {n: self._held_out(n, of_layers[n], checked) for n in self._inputs}
-            size = len(next(iter(held.values())))
-            known = check.known_codes(check.check_labels(labels, size), self.classes_)
-            check.warn_of_absent(known, self.classes_)
-            held_out = HeldOut(held, known)
-        together = check.check_groups(groups, n)
-        trusted = check.check_mask(trusted, n, "trusted")
-        found = fit_consensus(
-            checked, given, codes, self.classes_, held_out, trusted, rng, together, self._options()
-        )
-        self.layers_, self.weights_ = found.names, found.weights
-        self.estimators_: dict[str, RobustGaussianClassifier] = found.members
-        self._calibrations = found.calibrations
-        self._stacked, self.judgement_ = found.stacked, found.judgement
-        self.transition_ = found.judgement.noise.transition
+        n = len(next(iter(features.values())))
+        classes, codes = check.encode_labels(check.check_labels(y, n))
+        given = {name: np.asarray(layers[name]) for name in inputs.given}
+        return Problem(features, given, codes, classes)
+
+    def _adopt(self, fitted: FittedEnsemble, inputs: LayerInputs) -> Self:
+        self.fitted_ = fitted
+        self.inputs_ = inputs
+        self.classes_ = fitted.classes
+        self.layers_ = fitted.names
+        self.weights_ = fitted.weights
+        self.transition_ = fitted.transition
+        self.consensus_: Consensus | None = fitted.consensus
+        self.noise_: NoiseModel | None = fitted.noise
+        params = {"estimator": self.estimator, "preset": self.preset, **self._options()}
+        self.estimators_ = {
+            name: RobustGaussianClassifier.from_fitted(member, **params)
+            for name, member in fitted.members.items()
+        }
         return self
 
-    def _held_out(self, name: str, X: Any, training: Layers) -> Array:
-        """Held-out features of a layer, which must look like its training features."""
-        if name in self._given():
-            return np.asarray(X)
-        held = check.check_features(RobustGaussianClassifier(), X, reset=True)
-        if held.shape[1] != training[name].shape[1]:
-            raise ValueError(
-                f"Layer {name} has {held.shape[1]} features in validation and "
-                f"{training[name].shape[1]} in training: both must come from the same network."
-            )
-        return held
-
-    def _fit_members(self, members: Layers, y: Any, trusted: Any) -> None:
-        own = ("penultimate", "given", "weights", "stack")
-        params = {k: v for k, v in self.get_params(deep=False).items() if k not in own}
-        rng = check.generator_from(params.pop("random_state"))
-        self.estimators_ = {}
-        with check.warnings_merged("layer") as of_layer:
-            for name, X in members.items():
-                seed = int(rng.integers(2**31))
-                with of_layer(name):
-                    member = RobustGaussianClassifier(**params, random_state=seed)
-                    member.fit(X, y, trusted=trusted)
-                self.estimators_[name] = member
-
-    def _fit_weights(self, layers: Layers, y: Any, penultimate: str) -> None:
-        posteriors = self.member_posteriors(layers)
-        codes = check.known_codes(check.check_labels(y, len(posteriors[0])), self.classes_)
-        if self.weights == "corrected":
-            transition = estimate_transition(np.mean(posteriors, axis=0), codes)
-            self.transition_, of_label = transition, transition[:, codes].T
-            likelihoods = np.stack([(p * of_label).sum(axis=1) for p in posteriors], axis=1)
-            self.weights_ = layer_weights(likelihoods)
-        elif self.weights in (None, "nll"):
-            near = self._nearest_half(layers, codes, penultimate)
-            likelihoods = np.stack([p[near, codes[near]] for p in posteriors], axis=1)
-            rule = authors_weights if self.preset == "authors" else layer_weights
-            self.weights_ = rule(likelihoods)
-
-    def _nearest_half(self, layers: Layers, codes: Array, penultimate: str) -> Array:
-        """Rows whose squared distance to the mean of their label is in the smaller half."""
-        last = self.estimators_[penultimate]
-        X = check.check_features(last, self._members(layers)[penultimate], reset=False)
-        distance = last._gaussians.distances(X)[np.arange(len(codes)), codes]
-        return np.argsort(distance, kind="stable")[: -(-len(codes) // 2)]
+    def explain(self) -> str:
+        """What was found out about the labels, and how the members are weighted, in words."""
+        check_is_fitted(self)
+        return self.fitted_.explain()
 
     def member_posteriors(self, layers: Layers) -> list[Array]:
         """Posterior of each member, in the order of ``layers_``."""
-        check_is_fitted(self)
-        check.check_layers(layers, expected=self._inputs)
-        members = self._members(layers)
-        return [
-            self._posterior_of_given(members[name], name)
-            if name in self._given()
-            else self.estimators_[name].predict_proba(members[name])
-            for name in self.layers_
-        ]
-
-    def _posterior_of_given(self, values: Any, name: str) -> Array:
-        posterior = check.as_posterior(values, len(self.classes_), name)
-        if name not in self._calibrations:
-            return posterior
-        return self._calibrations[name].posterior(log_of(posterior))
-
-    def judge(self, layers: Layers) -> tuple[RobustGaussianClassifier, Any]:
-        """The member that judged the labels, and its features of some samples."""
-        name = STACK if self._stacked else self.judgement_.judges[0]  # type: ignore[union-attr]
-        return self.estimators_[name], self._members(layers)[name]
-
-    def explain(self) -> str:
-        """What ``estimator="auto"`` found and chose, in words."""
-        check_is_fitted(self)
-        if self.judgement_ is None:
-            shares = ", ".join(
-                f"{n} {w:.2f}" for n, w in zip(self.layers_, self.weights_, strict=True)
-            )
-            return f"Weights of the members: {shares}."
-        return self.judgement_.explain(self.layers_, self.weights_)
+        return self.fitted_.member_posteriors(self._checked(layers))
 
     def predict_proba(self, layers: Layers) -> Array:
         """``sum_l alpha_l P(y | f_l(x))``."""
-        posteriors = self.member_posteriors(layers)
-        mixture: Array = sum(
-            (a * p for a, p in zip(self.weights_, posteriors, strict=True)),
-            start=np.zeros_like(posteriors[0]),
-        )
-        return mixture
+        return self.fitted_.posterior(self._checked(layers))
 
     def predict(self, layers: Layers) -> Array:
         """The class with the highest posterior."""
@@ -348,67 +269,78 @@ priors, random_state
         labels: Array = self.classes_[codes]
         return labels
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted ensemble to one file, without pickle; whole or not at all."""
-        persist.write_model(path, type(self).__name__, *self._state())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read an ensemble that :meth:`save` wrote."""
-        return cls._from_state(*persist.read_model(path, cls.__name__))
-
-    def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:
-        check_is_fitted(self)
-        arrays: dict[str, Array] = {"weights": self.weights_}
-        if self.transition_ is not None:
-            arrays["transition"] = self.transition_
-        for name, honest in self._calibrations.items():
-            arrays[f"calibration.{name}"] = np.append(honest.temperature, honest.offsets)
-        if self.judgement_ is not None:
-            arrays |= {
-                f"judgement.{k}": np.asarray(v) for k, v in self.judgement_.noise._asdict().items()
-            }
-        members = {}
-        for i, (name, member) in enumerate(self.estimators_.items()):
-            of_member, members[name] = member._state()
-            arrays |= {f"{i}.{key}": value for key, value in of_member.items()}
-        params = persist.params_to_json(self.get_params(deep=False))
-        settings = {
-            "params": {**params, "given": list(self.given) if self.given else None},
-            "inputs": self._inputs,
-            "layers": self.layers_,
-            "members": members,
-            "stacked": self._stacked,
-            "judgement": None if self.judgement_ is None else self.judgement_.as_json(),
-        }
-        return arrays, settings
-
-    @classmethod
-    def _from_state(cls, arrays: dict[str, Array], settings: dict[str, Any]) -> Self:
-        self = cls(**settings["params"])
-        self._inputs, self.layers_ = settings["inputs"], settings["layers"]
-        self.weights_, self.transition_ = arrays["weights"], arrays.get("transition")
-        self._stacked = settings.get("stacked", [])
-        self._calibrations = {
-            key.removeprefix("calibration."): Calibration(float(v[0]), v[1:])
-            for key, v in arrays.items()
-            if key.startswith("calibration.")
-        }
-        self.judgement_ = Judgement.from_json(settings.get("judgement"), arrays)
-        self.estimators_ = {}
-        for i, (name, of_member) in enumerate(settings["members"].items()):
-            prefix = f"{i}."
-            own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
-            self.estimators_[name] = RobustGaussianClassifier._from_state(own, of_member)
-            self.classes_ = self.estimators_[name].classes_
-        return self
-
     def score_samples(self, layers: Layers) -> Array:
         """Log density: low for samples unlike all classes.
 
         In the joined layers where layers are joined ("stack" of ``layers_``), else in the
         penultimate layer.
         """
+        return self.fitted_.log_density(self._checked(layers))
+
+    # What an audit asks of a model: rehead.audit.protocol.LabelJudge.
+
+    def count_samples(self, X: Layers) -> int:
+        """How many samples there are; anything but the layers of the fit is an error."""
+        check.check_layers(X, expected=self.inputs_.names)
+        return int(_num_samples(next(iter(X.values()))))
+
+    def inputs_of(self, layers: Layers) -> Layers:
+        """What the model takes of features by layer name: all of them."""
+        return layers
+
+    def check_inputs(self, X: Layers) -> None:
+        """Raise if some of the features cannot be used, and say which."""
+        self._checked(X)
+
+    def judge_labels(self, X: Layers, codes: Array, leave_out: Array) -> LabelVerdicts:
+        """Judge labels (codes of ``classes_``) by estimates that leave the row itself out.
+
+        ``leave_out`` is a mask of the rows for which that is wanted; those that the ensemble was
+        not fitted on are judged as new ones in any case.
+        """
+        return self.fitted_.verdicts(self._checked(X), codes, leave_out)
+
+    def judge_typicality(self, X: Layers, codes: Array | None = None) -> Array | None:
+        """How usual samples are, as p-values; None where the model does not know what is usual."""
+        return self.fitted_.typicality(self._checked(X), codes)
+
+    def judging_space(self, X: Layers) -> Array:
+        """Samples in the space where Euclidean distances are those that labels are judged by."""
+        return self.fitted_.whitened(self._checked(X))
+
+    def _checked(self, layers: Any) -> dict[str, Array]:
         check_is_fitted(self)
-        name = self._penultimate(list(self.estimators_))
-        return self.estimators_[name].score_samples(self._members(layers)[name])
+        return self.inputs_.later(layers)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted ensemble to one file, without pickle; whole or not at all."""
+        persist.write_model(path, type(self).__name__, *self.to_state())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read an ensemble that :meth:`save` wrote."""
+        return cls.from_state(*persist.read_model(path, cls.__name__))
+
+    def to_state(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        """Settings and all that was learned, as arrays and JSON."""
+        check_is_fitted(self)
+        arrays, settings = self.fitted_.to_state()
+        params = persist.params_to_json(self.get_params(deep=False))
+        settings["params"] = {**params, "given": list(self.given) if self.given else None}
+        settings["inputs"] = self.inputs_.names
+        settings["features"] = self.inputs_.to_json()
+        return arrays, settings
+
+    @classmethod
+    def from_state(cls, arrays: dict[str, Array], settings: dict[str, Any]) -> Self:
+        """From :meth:`to_state`, or from what earlier versions wrote."""
+        self = cls(**settings["params"])
+        fitted = FittedEnsemble.from_state(arrays, settings)
+        # Earlier files know the widths of layers only where these are members.
+        widths = {
+            name: {"width": member.gaussians.means.shape[1], "names": None}
+            for name, member in fitted.members.items()
+        }
+        known = settings.get("features", widths)
+        inputs = LayerInputs.from_json(settings["inputs"], list(fitted.given), known)
+        return self._adopt(fitted, inputs)

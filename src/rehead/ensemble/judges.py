@@ -6,158 +6,203 @@ posterior makes the training labels than held-out ones, which are just as noisy.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from rehead._typing import Array
-from rehead._validation import ReheadWarning
-from rehead.gaussian import group_by_class
-from rehead.gaussian.anchored import sane_rows
-from rehead.gaussian.kernels import Subset
-from rehead.gaussian.labelnoise import SAMPLED, corrected_nll, fit_noise
-from rehead.gaussian.posterior import Kept, label_scores
+from rehead._warnings import warn
+from rehead.ensemble.problem import HeldOut, Problem
+from rehead.fitted import FittedGaussians, fit_gaussians
+from rehead.gaussian import ByClass, Composition, NoiseModel
+from rehead.gaussian.kernels import Subset, evenly_spaced
+from rehead.gaussian.labelnoise import fit_noise
+from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
+from rehead.gaussian.options import Choice
+from rehead.gaussian.probability import corrected_nll
 from rehead.gaussian.rows import pooled_moments
+from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.tied import from_moments
 
-GAP = 0.05
-"""Layers whose gap is at most so much above the smallest one are judges."""
-MEMORISED = 0.5
-"""Gap in nats from which on a layer knows its labels by heart."""
+
+class LabelNats(NamedTuple):
+    """Nats a training label, judged leave-one-out, and nats of each held-out label."""
+
+    training: float
+    held_out: Array
+
+    @property
+    def gap(self) -> float:
+        """How much likelier training labels are: what the layer has memorised of them."""
+        return float(self.held_out.mean()) - self.training
 
 
-class HeldOut(NamedTuple):
-    """Layers (given posteriors among them) and noisy class codes of held-out samples."""
+def label_nats(data: ByClass, held_out: HeldOut, X: Array, trusted: Array | None) -> LabelNats:
+    """How likely features make labels, all parameters set by the training labels.
 
-    layers: dict[str, Array]
-    codes: Array
+    ``X`` are the same features of the held-out samples. Training labels are judged leave-one-out,
+    so features that know nothing of them have a gap of about 0. Trusted labels are not as noisy as
+    held-out ones, and are not compared with them.
+    """
+    codes, near = data.codes, data.near
+    subsets = [Subset(np.flatnonzero(near[rows]), None) for rows in data.rows]
+    gaussians = from_moments(pooled_moments(data, subsets, np.float64), shrinkage="auto")
+    doubtful = near if trusted is None or trusted.all() else near & ~trusted
+    rows = np.flatnonzero(doubtful)
+    sampled = rows[evenly_spaced(len(rows), SETTINGS.noise_rows)]
+    inside = Composition.of_rows(near.astype(float), codes, data.n_classes).of(sampled)
+    scores = leave_one_out_scores(gaussians, data.X[sampled], codes[sampled], inside, all_scores)
+    noise = fit_noise(scores, codes[sampled])
+    posterior = noise.posterior(gaussians.scores(X))
+    return LabelNats(noise.nll, corrected_nll(posterior, held_out.codes, noise.transition))
 
 
-def memorisation_gap(
-    X: Array, codes: Array, held_out: Array, held_out_codes: Array, trusted: Array | None = None
-) -> float:
-    """How much likelier training labels are than held-out ones, in nats a label.
-
-    Training labels are judged leave-one-out, so a layer that knows nothing of them has a gap of
-    about 0. Trusted labels are not as noisy as held-out ones, and are not compared with them.
+def memorisation_gaps(problem: Problem) -> dict[str, float]:
+    """The gap of each layer that is not a copy of another one.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from rehead.ensemble.problem import HeldOut, Problem
     >>> rng = np.random.default_rng(0)
-    >>> y = rng.integers(2, size=400)
-    >>> honest, memorised = rng.normal(size=(400, 2)), rng.normal(size=(400, 2)) + 5 * y[:, None]
-    >>> new, new_y = rng.normal(size=(200, 2)), rng.integers(2, size=200)
-    >>> abs(memorisation_gap(honest, y, new, new_y)) < 0.1
-    True
-    >>> memorisation_gap(memorised, y, new, new_y) > 0.5
-    True
+    >>> y, new_y = rng.integers(2, size=400), rng.integers(2, size=200)
+    >>> layers = {"early": rng.normal(size=(400, 2)), "deep": rng.normal(size=(400, 2))}
+    >>> layers["deep"] += 5 * y[:, None]                      # knows its labels by heart
+    >>> new = {"early": rng.normal(size=(200, 2)), "deep": rng.normal(size=(200, 2))}
+    >>> gaps = memorisation_gaps(Problem(layers, {}, y, np.arange(2), HeldOut(new, new_y)))
+    >>> abs(gaps["early"]) < 0.1, gaps["deep"] > 0.5
+    (True, True)
     """
-    return seen_and_new(X, codes, held_out, held_out_codes, trusted).gap
+    return {name: _nats_of(problem, [name]).gap for name in problem.different_layers()}
 
 
-class SeenAndNew(NamedTuple):
-    """Nats a training label, judged leave-one-out, and nats of each held-out label."""
-
-    seen: float
-    new: Array
-
-    @property
-    def gap(self) -> float:
-        """How much likelier training labels are."""
-        return float(self.new.mean()) - self.seen
-
-
-def seen_and_new(
-    X: Array, codes: Array, held_out: Array, held_out_codes: Array, trusted: Array | None = None
-) -> SeenAndNew:
-    """How likely a layer makes labels, all of its parameters set by the training labels."""
-    n_classes = int(max(codes.max(), held_out_codes.max())) + 1
-    data = group_by_class(X, codes, n_classes)
-    sane = sane_rows(data)
-    subsets = [Subset(np.flatnonzero(sane[rows]), None) for rows in data.rows]
-    gaussians = from_moments(pooled_moments(data, subsets, np.float64), shrinkage="auto")
-    doubtful = sane if trusted is None or trusted.all() else sane & ~trusted
-    rows = np.flatnonzero(doubtful)
-    some = rows[np.linspace(0, len(rows) - 1, min(SAMPLED, len(rows))).astype(np.int64)]
-    sizes = np.bincount(codes[sane], minlength=n_classes).astype(float)
-    inside = Kept(np.ones(len(some)), codes[some], sizes)
-    scores = label_scores(gaussians, X[some], codes[some], inside, lambda s, _: s)
-    noise = fit_noise(scores, codes[some])
-    posterior = noise.posterior(gaussians.scores(held_out))
-    return SeenAndNew(noise.nll, corrected_nll(posterior, held_out_codes, noise.transition))
+def _nats_of(problem: Problem, names: Sequence[str]) -> LabelNats:
+    assert problem.held_out is not None
+    X = problem.held_out.joined(names)
+    return label_nats(problem.joined(names), problem.held_out, X, problem.trusted)
 
 
 def choose_judges(gaps: Mapping[str, float]) -> list[str]:
     """Names of the layers that may judge the training labels."""
-    limit = max(min(gaps.values()), 0.0) + GAP
+    limit = max(min(gaps.values()), 0.0) + SETTINGS.judge_gap
     return [name for name, gap in gaps.items() if gap <= limit]
 
 
-def more_judges(
-    layers: dict[str, Array],
-    codes: Array,
-    held_out: HeldOut,
-    gaps: Mapping[str, float],
-    judges: list[str],
-    trusted: Array | None = None,
-) -> list[str]:
+def more_judges(problem: Problem, gaps: Mapping[str, float], judges: list[str]) -> list[str]:
     """Judges, and the layers next to them in their gaps that have more to say.
 
     A weak judge takes samples for anchors that are none, and sees more noise than there is. Layers
     with a larger gap know more, if only they do not know the labels by heart. Held-out labels tell:
     they get likelier with what a layer knows, and less likely with what it has memorised, since all
-    parameters are set by the training labels. Of what these labels cannot tell apart (two standard
-    errors) the most layers are taken: over-confidence costs likelihood here, and is mended later.
+    parameters are set by the training labels. Of what these labels cannot tell apart the most
+    layers are taken: over-confidence costs likelihood here, and is mended later.
     """
     order = [*judges, *sorted(set(gaps) - set(judges), key=lambda name: gaps[name])]
-
-    def unlikely(n: int) -> Array:
-        X, new = (
-            np.concatenate([of[name] for name in order[:n]], axis=1)
-            for of in (layers, held_out.layers)
-        )
-        return seen_and_new(X, codes, new, held_out.codes, trusted).new
-
-    nats = {n: unlikely(n) for n in range(len(judges), len(order) + 1)}
+    nats = {n: _nats_of(problem, order[:n]).held_out for n in range(len(judges), len(order) + 1)}
     best = min(nats.values(), key=np.mean)
     most = max(n for n, of_n in nats.items() if not _clearly_more(of_n, best))
     return [name for name in gaps if name in order[:most]]
 
 
 def _clearly_more(nats: Array, best: Array) -> bool:
-    """Whether labels are less likely than at best, by two standard errors."""
+    """Whether labels are clearly less likely than at best."""
     more = nats - best
-    return bool(more.mean() > 2.0 * more.std() / np.sqrt(len(more)))
+    error = more.std() / np.sqrt(len(more))
+    return bool(more.mean() > SETTINGS.standard_errors * error)
 
 
-def warn_of_judges(gaps: dict[str, float], judges: list[str]) -> None:
+def warn_if_all_memorised(gaps: Mapping[str, float], judges: list[str]) -> None:
     """Say so where even the best judge knows the training labels by heart."""
     smallest = min(gaps.values())
-    if smallest > MEMORISED:
-        warnings.warn(
+    if smallest > SETTINGS.memorised_gap:
+        warn(
             f"All layers have memorised their labels (the smallest memorisation gap is "
             f"{smallest:.2f} nats, of {judges[0]}), so none can judge them well. Add a layer that "
             "did not see the labels: the raw input, an earlier layer, or features of an encoder "
-            "that was trained elsewhere.",
-            ReheadWarning,
-            stacklevel=5,
+            "that was trained elsewhere."
         )
 
 
-def different(layers: Mapping[str, Array]) -> list[str]:
-    """Layers without those that repeat another one: two copies are not two opinions."""
-    kept: list[str] = []
-    for name in layers:
-        same = [k for k in kept if np.array_equal(layers[k], layers[name])]
-        if same:
-            warnings.warn(
-                f"Layer {name} is identical to layer {same[0]}, and is not asked a second time.",
-                ReheadWarning,
-                stacklevel=5,
-            )
-        else:
-            kept.append(name)
-    return kept
+class Opinion(NamedTuple):
+    """What judges think of the training samples.
+
+    ``noise`` is how labels come about, ``trust`` how far each label is to be trusted;
+    ``class_shares`` gives ``P(c | x, y)`` of some rows, since N x C is never all in memory.
+    """
+
+    noise: NoiseModel
+    trust: Array
+    class_shares: Callable[[slice], Array]
+
+
+class Judges(NamedTuple):
+    """Layers that judge the training labels together: their names, joined rows, and Gaussians."""
+
+    names: list[str]
+    data: ByClass
+    fitted: FittedGaussians
+
+    @property
+    def noise(self) -> NoiseModel:
+        """How they see the noise."""
+        assert self.fitted.noise is not None
+        return self.fitted.noise
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds it took."""
+        return int(self.fitted.n_iter.max())
+
+    def without_themselves(
+        self, reduce: Callable[[Array, Array], Array], rows: slice | Array = slice(None)
+    ) -> Array:
+        """Reduced scores of (some) training samples, each without itself."""
+        data, g = self.data, self.fitted.gaussians
+        inside = Composition.of_rows(self.fitted.trust, data.codes, data.n_classes).of(rows)
+        return leave_one_out_scores(g, data.X[rows], data.codes[rows], inside, reduce)
+
+    def confidence(self) -> float:
+        """How sure they are of what the samples are, on average, judged without the labels."""
+        return float(
+            self.without_themselves(lambda s, _: self.noise.posterior(s).max(axis=1)).mean()
+        )
+
+    def opinion(self) -> Opinion:
+        """What they think of the samples, by the noise that they see themselves."""
+        return self._opinion(self.noise, self.fitted.trust)
+
+    def opinion_given(self, seen: NoiseModel) -> Opinion:
+        """What they think where the noise is as others have seen it."""
+        sampled = evenly_spaced(len(self.data.X), SETTINGS.noise_rows)
+        scores = self.without_themselves(all_scores, sampled)
+        noise = fit_noise(scores, self.data.codes[sampled], seen.transition)
+        noise = noise._replace(anchors=seen.anchors)
+        trust = self.without_themselves(noise.trust)
+        if self.data.trusted is not None:
+            trust[self.data.trusted] = 1.0
+        noise = noise._replace(wrong=1.0 - float(trust.mean()))
+        # What was left out, being far from everything, stays out.
+        trust = np.where(self.fitted.trust > 0, np.maximum(trust, SETTINGS.least_trust), 0.0)
+        return self._opinion(noise, trust)
+
+    def _opinion(self, noise: NoiseModel, trust: Array) -> Opinion:
+        data = self.data
+
+        def class_shares(rows: slice) -> Array:
+            """Trusted samples are what their labels say."""
+            shares = self.without_themselves(noise.posterior_given_label, rows)
+            if data.trusted is not None:
+                known = data.trusted[rows]
+                shares[known] = np.eye(data.n_classes)[data.codes[rows][known]]
+            return shares
+
+        return Opinion(noise, trust, class_shares)
+
+
+def fit_judges(problem: Problem, names: list[str], choice: Choice, seed: int) -> Judges:
+    """Fit the layers that judge, joined."""
+    data = problem.joined(names).with_trusted(problem.trusted)
+    rng = np.random.default_rng(seed)
+    fitted = fit_gaussians(data, problem.codes, problem.classes, choice, rng)
+    return Judges(names, data, fitted)

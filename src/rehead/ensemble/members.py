@@ -1,4 +1,4 @@
-"""Members of a consensus: Gaussians of one layer, given what a judge says of the labels.
+"""Members of a consensus: Gaussians of one layer, given what the judges think of the labels.
 
 There are two ways to use that. A doubtful sample can count *less*, by the trust in its label; or it
 can count *elsewhere*, to each class by the probability that it belongs there, its label taken into
@@ -9,154 +9,157 @@ few. Held-out labels choose, as they choose the shrinkage.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from rehead._typing import Array
-from rehead.gaussian import group_by_class
-from rehead.gaussian.anchored import LEAST, Regularisation, sane_rows
+from rehead.ensemble.judges import Opinion
+from rehead.ensemble.problem import Problem
+from rehead.fitted import FittedGaussians, KnownRows
+from rehead.gaussian import ByClass, Composition, TiedGaussians
+from rehead.gaussian.anchored import REGULARISATIONS, Regularisation
+from rehead.gaussian.calibration import calibrate
 from rehead.gaussian.kernels import BLOCK, Subset
-from rehead.gaussian.labelnoise import Calibration, calibrate, corrected_nll
-from rehead.gaussian.rows import ByClass, PooledMoments, Total, pooled_moments
-from rehead.gaussian.tied import TiedGaussians, from_moments
-
-CANDIDATES = tuple(Regularisation(a, d) for d in (False, True) for a in (0.02, 0.1, 0.3, 0.6))
-"""What the members' regularisation is chosen from."""
-PRIOR, OF_JUDGE = 1.0, 5.0
-"""Every member starts with the weight of so many held-out samples, the judge with more."""
+from rehead.gaussian.probability import corrected_nll
+from rehead.gaussian.rows import PooledMoments, Total, pooled_moments
+from rehead.gaussian.settings import SETTINGS
 
 
-class Judged(NamedTuple):
-    """What a judge says of the training samples.
+class Counted(NamedTuple):
+    """Moments of the classes, and what they are composed of."""
 
-    ``trust`` is how far each label is to be trusted, ``classes`` gives ``P(c | x, y)`` of some
-    rows: N x C is never all in memory.
-    """
-
-    trust: Array
-    classes: Callable[[slice], Array]
+    moments: PooledMoments
+    composition: Composition
 
 
-class Member(NamedTuple):
-    """Gaussians of a layer, calibrated, and how likely they make held-out labels."""
+class NoisySamples(NamedTuple):
+    """Held-out samples of a layer, their noisy labels, and how these come about."""
+
+    X: Array
+    codes: Array
+    transition: Array
+
+
+class Candidate(NamedTuple):
+    """Calibrated Gaussians, what they are composed of, and how likely they make held-out labels."""
 
     gaussians: TiedGaussians
+    composition: Composition
     nll: float
 
 
-def best_member(
-    moments: Iterator[PooledMoments], held_out: Array, held_out_codes: Array, transition: Array
-) -> Member:
+def fit_members(
+    problem: Problem, opinion: Opinion, names: Iterable[str]
+) -> dict[str, FittedGaussians]:
+    """The best Gaussians of each of some layers."""
+    assert problem.held_out is not None
+    grouped = {name: problem.grouped[name] for name in names}
+    sums = class_sums(grouped, opinion)
+    members = {}
+    for name, data in grouped.items():
+        noisy = NoisySamples(
+            problem.held_out.layers[name], problem.held_out.codes, opinion.noise.transition
+        )
+        best = best_candidate(_both_ways(data, opinion, sums[name]), noisy)
+        members[name] = _fitted(problem, data, opinion, best)
+    return members
+
+
+def best_candidate(ways: Iterable[Counted], noisy: NoisySamples) -> Candidate:
     """Gaussians from what makes held-out labels most likely; so for their shrinkage."""
 
-    def member(pooled: PooledMoments, candidate: Regularisation) -> Member:
-        gaussians = from_moments(pooled, **candidate._asdict())
-        scores = gaussians.scores(held_out)
-        honest = calibrate(scores, held_out_codes, transition)
-        nll = float(corrected_nll(honest.posterior(scores), held_out_codes, transition).mean())
-        return Member(with_calibration(gaussians, honest), nll)
+    def candidate(counted: Counted, regularisation: Regularisation) -> Candidate:
+        gaussians = regularisation.of(counted.moments)
+        scores = gaussians.scores(noisy.X)
+        calibration = calibrate(scores, noisy.codes, noisy.transition)
+        nll = corrected_nll(calibration.posterior(scores), noisy.codes, noisy.transition).mean()
+        return Candidate(calibration.of(gaussians), counted.composition, float(nll))
 
-    members = (member(pooled, candidate) for pooled in moments for candidate in CANDIDATES)
-    return min(members, key=lambda m: m.nll)
-
-
-def members_of(
-    layers: Mapping[str, Array],
-    codes: Array,
-    n_classes: int,
-    judged: Judged,
-    held_out: Mapping[str, Array],
-    held_out_codes: Array,
-    transition: Array,
-) -> dict[str, Member]:
-    """The best member of each layer."""
-    grouped = {name: group_by_class(X, codes, n_classes) for name, X in layers.items()}
-    sums = relabelled_sums(grouped, judged)
-
-    def moments(name: str) -> Iterator[PooledMoments]:
-        data, trust = grouped[name], np.where(sums[name].near, judged.trust, 0.0)
-        for rows in data.rows:
-            if not trust[rows].any():
-                trust[rows] = 1.0  # a class is never left empty
-        yield by_trust(data, trust)
-        if sums[name].weights.min() >= LEAST:
-            yield relabelled(data, sums[name])
-
-    return {
-        name: best_member(moments(name), held_out[name], held_out_codes, transition)
-        for name in layers
-    }
+    every = (candidate(counted, r) for counted in ways for r in REGULARISATIONS)
+    return min(every, key=lambda c: c.nll)
 
 
-def by_trust(data: ByClass, trust: Array) -> PooledMoments:
-    """Moments of the classes, samples weighted by trust."""
-    subsets = [Subset(np.arange(len(rows)), trust[rows]) for rows in data.rows]
+def _both_ways(data: ByClass, opinion: Opinion, sums: ClassSums) -> Iterator[Counted]:
+    """Samples that count less, and samples that count elsewhere if every class has enough."""
+    yield counted_less(data, opinion.trust)
+    if sums.weights.min() >= SETTINGS.least_class_weight:
+        yield counted_elsewhere(data, sums)
+
+
+def counted_less(data: ByClass, trust: Array) -> Counted:
+    """Samples weighted by trust, those that are far off not at all."""
+    weights = np.where(data.near, trust, 0.0)
+    for rows in data.rows:
+        if not weights[rows].any():
+            weights[rows] = 1.0  # a class is never left empty
+    composition = Composition.of_rows(weights, data.codes, data.n_classes)
+    return Counted(weighted_moments(data, weights), composition)
+
+
+def weighted_moments(data: ByClass, weights: Array) -> PooledMoments:
+    """Moments of the classes; rows count by their weights."""
+    subsets = [Subset(np.arange(len(rows)), weights[rows]) for rows in data.rows]
     return pooled_moments(data, subsets, np.float64)
 
 
-class Sums(NamedTuple):
-    """Samples of a layer that are not far off; their weight and total by what they are."""
+class ClassSums(NamedTuple):
+    """Samples of a layer that are not far off, added up by what they are.
 
-    near: Array
+    ``weights`` and ``totals`` of the classes; and of each sample the class that it most probably
+    is (``most``), with its probability (``shares``, 0 for far ones).
+    """
+
     weights: Array
     totals: Array
+    most: Array
+    shares: Array
 
 
-def relabelled_sums(layers: Mapping[str, ByClass], judged: Judged) -> dict[str, Sums]:
-    """Add up the samples by what they are, all layers in one pass."""
+def class_sums(layers: Mapping[str, ByClass], opinion: Opinion) -> dict[str, ClassSums]:
+    """Add up the samples of all layers in one pass, so that what they are is found once."""
+    n = len(opinion.trust)
+    most, shares = np.zeros(n, np.int64), np.zeros(n)
     sums = {
-        name: Sums(sane_rows(data), np.zeros(data.n_classes), np.zeros(data.shifts.shape))
+        name: (np.zeros(data.n_classes), np.zeros(data.shifts.shape))
         for name, data in layers.items()
     }
-    for a in range(0, len(judged.trust) if layers else 0, BLOCK):
+    for a in range(0, n if layers else 0, BLOCK):
         part = slice(a, a + BLOCK)
-        classes = judged.classes(part)
+        of_classes = opinion.class_shares(part)
+        most[part], shares[part] = of_classes.argmax(axis=1), of_classes.max(axis=1)
         for name, data in layers.items():
-            share = classes * sums[name].near[part, None]
-            sums[name].weights[:] += share.sum(axis=0)
-            sums[name].totals[:] += share.T @ data.X[part]
-    return sums
+            weights, totals = sums[name]
+            near = of_classes * data.near[part, None]
+            weights += near.sum(axis=0)
+            totals += near.T @ data.X[part]
+    return {
+        name: ClassSums(*sums[name], most, np.where(data.near, shares, 0.0))
+        for name, data in layers.items()
+    }
 
 
-def relabelled(data: ByClass, sums: Sums) -> PooledMoments:
-    """Moments of the classes, samples counted to what they are.
+def counted_elsewhere(data: ByClass, sums: ClassSums) -> Counted:
+    """Samples counted to what they are.
 
     The scatter of all samples does not depend on what they are, so it is the usual one with the
     class means moved.
     """
-    total = Total.of(by_trust(data, sums.near.astype(float)))
-    return total.within(sums.weights, sums.totals / sums.weights[:, None])
+    total = Total.of(weighted_moments(data, data.near.astype(float)))
+    moments = total.within(sums.weights, sums.totals / sums.weights[:, None])
+    return Counted(moments, Composition(sums.shares, sums.most, sums.weights))
 
 
-def with_calibration(gaussians: TiedGaussians, honest: Calibration) -> TiedGaussians:
-    """The same Gaussians with an honest posterior."""
-    return replace(gaussians, temperature=honest.temperature, offsets=honest.offsets)
-
-
-def mixture_weights(
-    posteriors: list[Array], codes: Array, transition: Array, prior: Any = PRIOR, n_iter: int = 500
-) -> Array:
-    """Weights of members under which noisy labels are most likely, by EM.
-
-    Each member counts as if some more held-out samples (``prior``, one number or one a member)
-    spoke for it, so that a few samples cannot switch one off.
-    """
-    of_label = transition[:, codes].T
-    likelihoods = np.stack([(p * of_label).sum(axis=1) for p in posteriors], axis=1)
-    likelihoods /= np.maximum(likelihoods.max(axis=1, keepdims=True), np.finfo(float).tiny)
-    weights = np.full(len(posteriors), 1.0 / len(posteriors))
-    for _ in range(n_iter):
-        share = likelihoods * weights
-        share /= np.maximum(share.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        weights = share.sum(axis=0) + prior
-        weights /= weights.sum()
-    return weights
-
-
-def log_of(posterior: Array) -> Array:
-    """Logarithms that are finite."""
-    logs: Array = np.log(np.maximum(posterior.astype(np.float64), 1e-12))
-    return logs
+def _fitted(problem: Problem, data: ByClass, opinion: Opinion, best: Candidate) -> FittedGaussians:
+    """A member as a value like any other; it measured no noise, and knows not what is usual."""
+    return FittedGaussians(
+        classes=problem.classes,
+        gaussians=best.gaussians,
+        rows=KnownRows.of(data.X, problem.codes, best.composition),
+        class_totals=best.composition.class_totals,
+        trust=opinion.trust,
+        support=best.composition.weights > 0.5,
+        n_iter=np.zeros(problem.n_classes, np.int64),
+        dtype=data.X.dtype,
+    )

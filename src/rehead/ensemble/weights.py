@@ -1,38 +1,50 @@
-"""How much each layer counts: mixture weights from the likelihood of held-out labels."""
+"""How much each member counts: mixture weights from the likelihood of held-out labels."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from rehead._typing import Array
+from rehead.gaussian.probability import softmax
+
+TOLERANCE = 1e-9
+"""Nats a sample that other weights may be better, at most."""
+MOST_ROUNDS = 100_000
 
 
-def layer_weights(likelihoods: Array, *, tol: float = 1e-9, max_iter: int = 100_000) -> Array:
-    """Mixture weights that maximise the mean log likelihood, by EM from equal weights.
+def mixture_weights(likelihoods: Array, prior: Array | float = 0.0) -> Array:
+    """Weights of a mixture that maximise the mean log likelihood, by EM from equal weights.
 
-    The problem is convex on the simplex, but not strictly: of two equal layers any split is
-    optimal. EM from equal weights treats equal layers alike, so the answer is unique. It stops
-    when the optimality gap is below ``tol``: for the mixture m, no log likelihood is more than
-    ``max_l mean(p_l / m) - 1`` better.
+    The problem is convex on the simplex, but not strictly: of two equal members any split is
+    optimal. EM from equal weights treats equal members alike, so the answer is unique. It stops
+    when the optimality gap is below the tolerance: for the mixture m, no log likelihood is more
+    than ``max_l mean(p_l / m) - 1`` better.
 
     Parameters
     ----------
-    likelihoods : array of shape (n_samples, n_layers)
+    likelihoods : array of shape (n_samples, n_members)
         ``P_l(y_i | x_i)``.
+    prior : float or array of shape (n_members,), default=0
+        Each member counts as if so many more samples spoke for it, so that a few samples cannot
+        switch it off.
 
     Examples
     --------
     >>> import numpy as np
-    >>> layer_weights(np.array([[0.9, 0.1], [0.8, 0.3], [0.7, 0.2]])).round(6)
+    >>> mixture_weights(np.array([[0.9, 0.1], [0.8, 0.3], [0.7, 0.2]])).round(6)
     array([1., 0.])
     """
-    p = _scaled(likelihoods)
-    alpha = np.full(p.shape[1], 1.0 / p.shape[1])
-    for _ in range(max_iter):
-        gain = (p / (p @ alpha)[:, None]).mean(axis=0)
+    p = _relative(likelihoods)
+    n_samples, n_members = p.shape
+    prior = np.broadcast_to(np.asarray(prior, np.float64), n_members)
+    total = n_samples + prior.sum()
+    alpha = np.full(n_members, 1.0 / n_members)
+    for _ in range(MOST_ROUNDS):
+        # Of equal layers none is ever 0, so neither is one with a prior.
+        gain = ((p / (p @ alpha)[:, None]).sum(axis=0) + _divided(prior, alpha)) / total
         alpha = alpha * gain
         alpha /= alpha.sum()
-        if gain.max() - 1.0 < tol:
+        if gain.max() - 1.0 < TOLERANCE:
             break
     return alpha
 
@@ -43,12 +55,11 @@ def authors_weights(likelihoods: Array) -> Array:
     Softmax of free logits that start equal; Adam with learning rate 0.02, 20 epochs, batches of
     50 in the given order. No logit can move by more than about 2, so no layer is switched off.
     """
-    p = _scaled(likelihoods)
+    p = _relative(likelihoods)
     logits, first, second, step = np.zeros(p.shape[1]), 0.0, 0.0, 0
     for _ in range(20):
         for a in range(0, len(p), 50):
-            alpha = np.exp(logits - logits.max())
-            alpha /= alpha.sum()
+            alpha = softmax(logits)
             share = alpha * p[a : a + 50] / (p[a : a + 50] @ alpha + 1e-10)[:, None]
             gradient = (alpha - share).mean(axis=0)
             step += 1
@@ -56,9 +67,7 @@ def authors_weights(likelihoods: Array) -> Array:
             second = 0.999 * second + 0.001 * gradient**2
             scale = np.sqrt(second / (1 - 0.999**step)) + 1e-8
             logits = logits - 0.02 * (first / (1 - 0.9**step)) / scale
-    weights: Array = np.exp(logits - logits.max())
-    weights /= weights.sum()
-    return weights
+    return softmax(logits)
 
 
 def estimate_transition(posterior: Array, codes: Array) -> Array:
@@ -83,8 +92,12 @@ def estimate_transition(posterior: Array, codes: Array) -> Array:
     return transition
 
 
-def _scaled(likelihoods: Array) -> Array:
+def _relative(likelihoods: Array) -> Array:
     """Each sample's likelihoods relative to its largest: the optimum does not change."""
     p = np.maximum(likelihoods.astype(np.float64), np.finfo(np.float64).tiny)
-    scaled: Array = p / p.max(axis=1, keepdims=True)
-    return scaled
+    relative: Array = p / p.max(axis=1, keepdims=True)
+    return relative
+
+
+def _divided(prior: Array, alpha: Array) -> Array:
+    return np.divide(prior, alpha, out=np.zeros_like(alpha), where=prior > 0)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from rehead import _validation as check
 from rehead._typing import Array
-from rehead.ensemble.estimator import LayerEnsemble
+from rehead.ensemble import LayerEnsemble
+from rehead.evaluation.baselines import TITLES
 from rehead.evaluation.metrics import Scores, scores
+from rehead.gaussian.probability import softmax
 
-SOFTMAX, ROG = "softmax", "RoG (the paper)"
+SOFTMAX = "softmax"
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +26,8 @@ class Comparison:
     Attributes
     ----------
     rows : dict of name to Scores (accuracy, nll, calibration_error)
-        "softmax" first where the network's output is known, "robust" last; before it the paper's
-        method, where it was estimated as well.
+        "softmax" first where the network's output is known, then the members, the baselines where
+        there are any, and "robust" last.
     n_samples : int
     """
 
@@ -46,11 +49,11 @@ def compare_ensemble(
     layers: Mapping[str, Any],
     y: Any,
     outputs: Array | None = None,
-    rog: LayerEnsemble | None = None,
+    baselines: Mapping[str, LayerEnsemble] = MappingProxyType({}),
 ) -> Comparison:
     """Score an ensemble, its members, and the softmax of the network's ``outputs``.
 
-    ``rog`` is another ensemble of (some of) the same layers, as the paper has it.
+    ``baselines`` are other ensembles of (some of) the same layers.
 
     Examples
     --------
@@ -70,8 +73,9 @@ def compare_ensemble(
     for name, posterior in zip(model.layers_, posteriors, strict=True):
         if name not in rows:
             rows[name] = scores(posterior, codes)
-    if rog is not None:
-        rows[ROG] = scores(rog.predict_proba({name: layers[name] for name in rog.layers_}), codes)
+    for name, other in baselines.items():
+        own = {layer: layers[layer] for layer in other.inputs_.names}
+        rows[TITLES.get(name, name)] = scores(other.predict_proba(own), codes)
     rows["robust"] = scores(model.predict_proba(layers), codes)
     return Comparison(rows, len(codes))
 
@@ -95,7 +99,4 @@ def own_softmax(outputs: Array, classes: Array) -> Array:
             f"({list(classes[:5])} ...): it is not clear which output is which class. Use whole "
             "numbers, as in training, for the labels."
         )
-    z: Array = outputs[:, columns].astype(np.float64)
-    z = np.exp(z - z.max(axis=1, keepdims=True))
-    z /= z.sum(axis=1, keepdims=True)
-    return z
+    return softmax(outputs[:, columns].astype(np.float64), overwrite=True)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rehead import noise
 from rehead._typing import Array
 from rehead.audit import LabelReport, score_labels
-from rehead.classifier import RobustGaussianClassifier
-from rehead.data import Splits, load
-from rehead.ensemble.estimator import LayerEnsemble
+from rehead.data import Split, Splits, load
+from rehead.ensemble import LayerEnsemble
+from rehead.evaluation.baselines import fit_baselines
 from rehead.evaluation.comparison import SOFTMAX
 from rehead.gaussian import support_size
 from rehead.noise import NoisyLabels
@@ -111,6 +111,7 @@ def _memorising_network(
 
     from rehead.torch.models import FCN
     from rehead.torch.training import Recipe, train
+    from rehead.torch.training import Run as TrainingRun
 
     torch.set_num_threads(1)  # the network is so small that a second thread would slow it down
     torch.manual_seed(seed)
@@ -123,75 +124,94 @@ def _memorising_network(
         schedule="cosine",
         stop_when_fitted=0.995,
     )
-    train(
-        net,
-        X,
-        labels,
-        recipe=recipe,
-        seed=seed,
-        progress=False,
-        on_epoch=lambda entry: progress(
-            f"the network fits {entry['fitted']:4.0%} of the labels",
-            0.8 * entry["epoch"] / settings.epochs,
-        ),
-    )
+
+    def on_epoch(entry: dict[str, Any]) -> None:
+        share = 0.8 * entry["epoch"] / settings.epochs
+        progress(f"the network fits {entry['fitted']:4.0%} of the labels", share)
+
+    how = TrainingRun(seed=seed, progress=False, on_epoch=on_epoch)
+    train(net, X, labels, recipe=recipe, run=how)
     return net
+
+
+class NoisyDigits(NamedTuple):
+    """Digits, their noisy training labels, and the noisy labels of the held-out ones."""
+
+    digits: Splits
+    noisy: NoisyLabels
+    held_out: Array
+
+
+def _noisy_digits(kind: str, rate: float, seed: int) -> NoisyDigits:
+    # Independent generators: a split drawn with the seed of the noise would be tied to it.
+    seeds = np.random.SeedSequence([seed, 1]).spawn(3)
+    for_split, for_train, for_validation = (np.random.default_rng(s) for s in seeds)
+    digits = load("digits", random_state=for_split)
+    corrupt = NOISES[kind]
+    noisy = corrupt(digits.train.y, rate, random_state=for_train)
+    held_out = corrupt(digits.validation.y, rate, random_state=for_validation).labels
+    return NoisyDigits(digits, noisy, held_out)
+
+
+class Hidden(NamedTuple):
+    """Hidden layers of some digits, and the network's outputs."""
+
+    layers: dict[str, Array]
+    outputs: Array
+
+    def for_default(self, X: Array) -> dict[str, Array]:
+        """With the input and the softmax, which the default takes as well."""
+        return {"input": X.astype(np.float64), **self.layers, SOFTMAX: self.outputs}
+
+
+def _hidden(net: FCN, split: Split) -> Hidden:
+    from rehead.torch import extract_features
+
+    features = extract_features(net, split.X, net.feature_layers, progress=False)
+    # A class has 135 rows and some features vary in one or two of them only: more than single
+    # precision can resolve, and at this size double costs nothing.
+    layers = {name: layer.astype(np.float64) for name, layer in features.layers.items()}
+    return Hidden(layers, features.outputs)
 
 
 def run_once(
     settings: DemoSettings, kind: str, seed: int, progress: Progress
 ) -> tuple[Run, Showcase]:
     """Corrupt, train, extract, estimate, compare."""
-    from rehead.torch import extract_features
-
-    # Independent generators: a split drawn with the seed of the noise would be tied to it.
-    seeds = np.random.SeedSequence([seed, 1]).spawn(3)
-    for_split, for_train, for_validation = (np.random.default_rng(s) for s in seeds)
-    digits = load("digits", random_state=for_split)
-    corrupt = NOISES[kind]
-    noisy = corrupt(digits.train.y, settings.rate, random_state=for_train)
-    held_out = corrupt(digits.validation.y, settings.rate, random_state=for_validation).labels
-
-    net = _memorising_network(settings, digits.train.X, noisy.labels, seed, progress)
-    progress("robust inference", 0.9)
-    train_features, validation_features, test_features = (
-        extract_features(net, split.X, net.feature_layers, progress=False)
-        for split in (digits.train, digits.validation, digits.test)
-    )
-    # A class has 135 rows and some features vary in one or two of them only: more than single
-    # precision can resolve, and at this size double costs nothing.
-    of_train, of_validation, of_test = (
-        {name: layer.astype(np.float64) for name, layer in features.layers.items()}
-        for features in (train_features, validation_features, test_features)
-    )
+    digits, noisy, held_out = _noisy_digits(kind, settings.rate, seed)
     y, test_y = noisy.labels, digits.test.y
-    fitted = float((train_features.outputs.argmax(axis=1) == y).mean())
-    accuracy = {"softmax": float((test_features.outputs.argmax(axis=1) == test_y).mean())}
-
-    first, last = net.feature_layers[0], net.feature_layers[-1]
-    lda = RobustGaussianClassifier("sample").fit(of_train[last], y)
-    accuracy[f"LDA, sample estimates, {last}"] = lda.score(of_test[last], test_y)
-    rog = LayerEnsemble(preset="paper", random_state=seed)
-    rog.fit(of_train, y, validation=(of_validation, held_out))
-    for name, member in rog.estimators_.items():
-        accuracy[f"RoG, {name}"] = member.score(of_test[name], test_y)
-    accuracy["RoG, ensemble"] = rog.score(of_test, test_y)
-    auto = LayerEnsemble(given=[SOFTMAX], random_state=seed)
-    parts = ((train_features, digits.train), (validation_features, digits.validation))
-    of_auto, held_of_auto, test_of_auto = (
-        {"input": split.X.astype(np.float64), **layers, SOFTMAX: features.outputs}
-        for layers, (features, split) in zip(
-            (of_train, of_validation, of_test), (*parts, (test_features, digits.test)), strict=True
-        )
+    net = _memorising_network(settings, digits.train.X, y, seed, progress)
+    progress("robust inference", 0.9)
+    train, validation, test = (
+        _hidden(net, split) for split in (digits.train, digits.validation, digits.test)
     )
-    auto.fit(of_auto, y, validation=(held_of_auto, held_out))
-    accuracy["auto, the default"] = auto.score(test_of_auto, test_y)
-
-    clean_kept = {
-        name: float((~noisy.changed)[member.support_].mean())
-        for name, member in rog.estimators_.items()
+    others = fit_baselines(
+        ["sample", "paper"], train.layers, y, (validation.layers, held_out), seed
+    )
+    auto = LayerEnsemble(given=[SOFTMAX], random_state=seed)
+    inputs, held = train.for_default(digits.train.X), validation.for_default(digits.validation.X)
+    auto.fit(inputs, y, validation=(held, held_out))
+    rog, last = others["paper"], net.feature_layers[-1]
+    lda = others["sample"].estimators_[last]
+    accuracy = {
+        "softmax": float((test.outputs.argmax(axis=1) == test_y).mean()),
+        f"LDA, sample estimates, {last}": lda.score(test.layers[last], test_y),
+        **{f"RoG, {n}": m.score(test.layers[n], test_y) for n, m in rog.estimators_.items()},
+        "RoG, ensemble": rog.score(test.layers, test_y),
+        "auto, the default": auto.score(test.for_default(digits.test.X), test_y),
     }
-    report = score_labels(auto, of_auto, y)
+    report = score_labels(auto, inputs, y)
     progress("done", 1.0)
-    run = Run(kind, seed, fitted, accuracy, clean_kept, noisy.rate, report.noise_rate)
-    return run, Showcase(kind, digits, noisy, report, of_train[first])
+    run = Run(
+        noise=kind,
+        seed=seed,
+        fitted=float((train.outputs.argmax(axis=1) == y).mean()),
+        accuracy=accuracy,
+        clean_kept={
+            name: float((~noisy.changed)[member.support_].mean())
+            for name, member in rog.estimators_.items()
+        },
+        noise_rate=noisy.rate,
+        noise_estimate=report.noise_rate,
+    )
+    return run, Showcase(kind, digits, noisy, report, train.layers[net.feature_layers[0]])

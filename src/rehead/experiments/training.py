@@ -174,47 +174,55 @@ def run_training(
     settings: TrainSettings, folder: Path | None = None, *, progress: bool | None = None
 ) -> TrainResult:
     """Make the noise, train, measure; everything needed to use the network goes to the folder."""
-    import torch
-
-    from rehead.torch.training import draw_trusted, train
-    from rehead.torch.training.task import predict_logits
+    from rehead.torch.training import Run, train
 
     task = noisy_task(settings)
     splits = task.splits
     recipe, make_net = _recipe(settings), network_factory(settings, splits)
     method = _method(settings, task)
-    labels, trusted = task.labels, None
-    if method.needs_trusted:
-        trusted = draw_trusted(splits.train.y, settings.trusted, random_state=settings.seed)
-        labels = np.where(trusted, splits.train.y, labels)
+    labels, trusted = (
+        _trusted_labels(settings, task) if method.needs_trusted else (task.labels, None)
+    )
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    trained = train(
-        make_net,
-        splits.train.X,
-        labels,
-        method=method,
-        recipe=recipe,
-        trusted=trusted,
-        # Only watched; all of a large test set would cost as much as training.
-        validation=(splits.test.X[:WATCHED], splits.test.y[:WATCHED]),
+    run = Run(
         seed=settings.seed,
         device=settings.device,
         precision=settings.precision,
+        # Only watched; all of a large test set would cost as much as training.
+        validation=(splits.test.X[:WATCHED], splits.test.y[:WATCHED]),
         folder=folder,
         progress=progress,
     )
-    device = next(trained.net.parameters()).device
-
-    def agreement(X: Array, y: Array) -> float:
-        z = predict_logits(trained.net, torch.from_numpy(np.array(X)), device)
-        return float((z.argmax(1).numpy() == y).mean())
-
-    fitted, accuracy = agreement(splits.train.X, labels), agreement(*splits.test[:2])
+    trained = train(
+        make_net, splits.train.X, labels, method=method, recipe=recipe, trusted=trusted, run=run
+    )
+    fitted = _agreement(trained.net, splits.train.X, labels)
+    accuracy = _agreement(trained.net, splits.test.X, splits.test.y)
     result = TrainResult(trained, task._replace(labels=labels), fitted, accuracy)
     if folder is not None:
         _write_run(folder, settings, result)
     return result
+
+
+def _trusted_labels(settings: TrainSettings, task: NoisyTask) -> tuple[Array, Array]:
+    """Labels of which some were put right, and which these are."""
+    from rehead.torch.training import draw_trusted
+
+    truth = task.splits.train.y
+    trusted = draw_trusted(truth, settings.trusted, random_state=settings.seed)
+    return np.where(trusted, truth, task.labels), trusted
+
+
+def _agreement(net: nn.Module, X: Array, y: Array) -> float:
+    """Share of labels that the network predicts."""
+    import torch
+
+    from rehead.torch.training.predictions import predict_logits
+
+    device = next(net.parameters()).device
+    z = predict_logits(net, torch.from_numpy(np.array(X)), device)
+    return float((z.argmax(1).numpy() == y).mean())
 
 
 def network_factory(settings: TrainSettings, splits: Splits) -> Any:
@@ -278,7 +286,7 @@ def _write_run(folder: Path, settings: TrainSettings, result: TrainResult) -> No
     write_atomically(folder / RUN, json.dumps(content).encode())
 
 
-class Run(NamedTuple):
+class FinishedRun(NamedTuple):
     """A finished run, from its folder."""
 
     net: nn.Module
@@ -301,7 +309,7 @@ def is_run(folder: str | Path) -> bool:
     return (Path(folder) / RUN).is_file()
 
 
-def open_run(folder: str | Path) -> Run:
+def open_run(folder: str | Path) -> FinishedRun:
     """A finished run: its network with weights, its data and labels."""
     from safetensors.torch import load_file
 
@@ -318,4 +326,4 @@ def open_run(folder: str | Path) -> Run:
     task = noisy_task(settings)
     net = network_factory(settings, task.splits)()
     net.load_state_dict(load_file(folder / "net.safetensors"))
-    return Run(net.eval(), task.splits, labels, np.asarray(content["validation_labels"]))
+    return FinishedRun(net.eval(), task.splits, labels, np.asarray(content["validation_labels"]))

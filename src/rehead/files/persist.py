@@ -10,9 +10,10 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -69,24 +70,58 @@ def remove_leftovers(target: Path) -> None:
         leftover.unlink(missing_ok=True)
 
 
+class Header(NamedTuple):
+    """What a model file says about itself; ``whole`` is what its checksum is of."""
+
+    kind: str
+    settings: dict[str, Any]
+    checksum: str
+    whole: dict[str, Any]
+
+
+def model_kind(path: str | os.PathLike[str]) -> str:
+    """Which class a model file is of; only its header is read."""
+    with _opened(Path(path)) as file:
+        return _header(Path(path), file.metadata()).kind
+
+
 def read_model(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Array], dict[str, Any]]:
     """Read arrays and settings; a file that is not a good model of this kind is an error."""
     path = Path(path)
+    with _opened(path) as file:
+        header = _header(path, file.metadata())
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    if header.kind != kind:
+        raise ModelFileError(
+            f"{path} holds a {header.kind}, not a {kind}. Load it with {header.kind}.load."
+        )
+    if header.checksum != _checksum(arrays, header.whole):
+        raise ModelFileError(f"{path} is damaged: its checksum does not match its content.")
+    return arrays, header.settings
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
     if not path.exists():
         raise FileNotFoundError(f"There is no model file at {path}.")
     try:
         with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            yield file
+    except ModelFileError:
+        raise
     except (SafetensorError, OSError, ValueError) as error:
         raise ModelFileError(
             f"{path} is not a model file of rehead, or it is damaged ({error}). Save the model "
             "again, or fit it anew."
         ) from error
+
+
+def _header(path: Path, metadata: Mapping[str, str] | None) -> Header:
     try:
-        header = json.loads(metadata["rehead"])
-        checksum = header.pop("sha256")
-        found, version, settings = header["kind"], int(header["version"]), header["settings"]
+        whole = json.loads((metadata or {})["rehead"])
+        checksum = whole.pop("sha256")
+        version = int(whole["version"])
+        header = Header(whole["kind"], whole["settings"], checksum, whole)
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(
             f"{path} is a safetensors file, but not one that rehead wrote."
@@ -96,11 +131,7 @@ def read_model(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Array
             f"{path} was written by a newer rehead (format {version}, this one reads up to "
             f"{FORMAT_VERSION}). Upgrade with: pip install --upgrade rehead"
         )
-    if found != kind:
-        raise ModelFileError(f"{path} holds a {found}, not a {kind}. Load it with {found}.load.")
-    if checksum != _checksum(arrays, header):
-        raise ModelFileError(f"{path} is damaged: its checksum does not match its content.")
-    return arrays, settings
+    return header
 
 
 def params_to_json(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,37 +10,38 @@ from __future__ import annotations
 import numpy as np
 
 from rehead._typing import Array
-from rehead.gaussian.anchored import class_codes
-from rehead.gaussian.classwise import fit_of, tie
+from rehead.gaussian.classwise import tie
+from rehead.gaussian.composition import Composition
+from rehead.gaussian.fit import Fit, fit_of_subsets
 from rehead.gaussian.kernels import Subset
-from rehead.gaussian.options import Fit, Options
-from rehead.gaussian.posterior import kept, label_scores, log_odds
+from rehead.gaussian.leave_one_out import leave_one_out_scores
+from rehead.gaussian.options import Options
+from rehead.gaussian.posterior import log_odds
 from rehead.gaussian.rows import ByClass
 
-FEWEST = 3
+FEWEST_KEPT = 3
 """A class keeps at least so many samples: those whose label is most probable."""
-
-
 SETTLED = 0.005
 """Rounds end when no more than this share of the samples comes or goes."""
 
 
 def agreement(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     """Keep samples whose leave-one-out prediction is their label; repeat until it settles."""
-    codes = class_codes(data)
+    codes = data.codes
     subsets = [data.whole(c) for c in range(data.n_classes)]
     step = 0
     for step in range(1, options.max_steps + 1):
         gaussians = tie(data, subsets, options, [])
-        judged = label_scores(gaussians, data.X, codes, kept(data, subsets), _agrees)
-        previous, subsets = subsets, [_agreeing(data, c, judged) for c in range(data.n_classes)]
+        inside = Composition.of_subsets(data, subsets)
+        agrees = leave_one_out_scores(gaussians, data.X, codes, inside, _agrees)
+        previous, subsets = subsets, [_agreeing(data, c, agrees) for c in range(data.n_classes)]
         pairs = zip(previous, subsets, strict=True)
         changed = sum(len(np.setxor1d(a.positions, b.positions)) for a, b in pairs)
         if changed <= SETTLED * len(data.X):
             break
     notes: list[str] = []
     gaussians = tie(data, subsets, options, notes)
-    return fit_of(data, gaussians, subsets, [step] * data.n_classes, notes)
+    return fit_of_subsets(data, gaussians, subsets, [step] * data.n_classes, notes)
 
 
 def _agrees(scores: Array, codes: Array) -> Array:
@@ -49,12 +50,12 @@ def _agrees(scores: Array, codes: Array) -> Array:
     return np.column_stack([agrees, log_odds(scores, codes)])
 
 
-def _agreeing(data: ByClass, c: int, judged: Array) -> Subset:
+def _agreeing(data: ByClass, c: int, agrees: Array) -> Subset:
     rows, w = data.rows[c], data.class_weights(c)
-    keep = judged[rows, 0] > 0
+    keep = agrees[rows, 0] > 0
     if data.trusted is not None:
         keep |= data.trusted[rows]
-    if keep.sum() < FEWEST:
-        keep[np.argsort(-judged[rows, 1], kind="stable")[:FEWEST]] = True
+    if keep.sum() < FEWEST_KEPT:
+        keep[np.argsort(-agrees[rows, 1], kind="stable")[:FEWEST_KEPT]] = True
     positions = np.flatnonzero(keep)
     return Subset(positions, None if w is None else w[positions])

@@ -12,18 +12,22 @@ sample, not for a wrong one, and keeps its weight; fixed fractions and plain agr
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rehead._typing import Array
-from rehead.gaussian.kernels import BLOCK, MIN_SLACK, Subset, squared_norms
-from rehead.gaussian.labelnoise import SAMPLED, NoiseModel, calibrate, corrected_nll, fit_noise
-from rehead.gaussian.options import Fit, Options
-from rehead.gaussian.posterior import Kept, label_scores
+from rehead.gaussian.calibration import calibrate
+from rehead.gaussian.composition import Composition
+from rehead.gaussian.fit import Fit
+from rehead.gaussian.kernels import MIN_SLACK, Subset
+from rehead.gaussian.labelnoise import NoiseModel, fit_noise
+from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
+from rehead.gaussian.options import Options
+from rehead.gaussian.probability import corrected_nll
 from rehead.gaussian.rows import ByClass, PooledMoments, pooled_moments
+from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.shrinkage import Shrinkage
 from rehead.gaussian.tied import TiedGaussians, from_moments
 
@@ -34,37 +38,30 @@ class Regularisation(NamedTuple):
     shrinkage: Shrinkage
     to_diagonal: bool = False
 
+    def of(self, moments: PooledMoments) -> TiedGaussians:
+        """The Gaussians of some moments, regularised like this."""
+        return from_moments(moments, shrinkage=self.shrinkage, to_diagonal=self.to_diagonal)
 
-AMOUNTS = (0.02, 0.1, 0.3, 0.6, 0.9)
-STRONG = (0.6, 0.3)
-"""Amounts that are followed to the end, one after the other, whatever they look like at first."""
-CLEARLY = 0.005
-"""Nats a label by which one of them has to be better; also by two standard errors."""
-CANDIDATES = tuple(Regularisation(a, d) for d in (False, True) for a in AMOUNTS)
+
+REGULARISATIONS = tuple(
+    Regularisation(amount, to_diagonal)
+    for to_diagonal in (False, True)
+    for amount in SETTINGS.shrinkages
+)
 """What ``shrinkage="auto"`` chooses from here, by the likelihood of the labels."""
-LEAST = 3.0
-"""A class never weighs less than so many samples."""
-COLUMNS = 64
-"""Features that are looked at together, so that the medians take little memory."""
-POWERS = (1.0, 2.0)
-"""Powers of the odds of a right label that samples are weighted by, one after the other."""
-MANY = 50
-"""Samples a feature from which on no shrinkage has to lead out of the noise."""
-FAR = 100.0
-"""Rows whose squared distance from the middle is so many times the usual one belong to no class."""
 
 
-class Labelled(NamedTuple):
+class TrainingRows(NamedTuple):
     """The rows, their classes, and how often each counts (0: not at all).
 
-    The noise model is fitted to ``some`` of the rows; a count of 1 is a weight of ``unit``; moments
+    The noise model is fitted to the ``sampled`` rows; a count of 1 is a weight of ``unit``; moments
     are formed in ``dtype``.
     """
 
     data: ByClass
     codes: Array
     counts: Array
-    some: Array
+    sampled: Array
     unit: float = 1.0
     dtype: Any = None
 
@@ -73,13 +70,35 @@ class Labelled(NamedTuple):
         return self.data.n_classes
 
     @property
-    def doubtful(self) -> Array:
-        """How often each of ``some`` counts for the noise: labels that are known say nothing."""
-        counts = self.counts[self.some]
+    def sampled_codes(self) -> Array:
+        return self.codes[self.sampled]
+
+    @property
+    def sampled_doubtful(self) -> Array:
+        """How often each sampled row counts for the noise: labels that are known say nothing."""
+        counts = self.counts[self.sampled]
         if self.data.trusted is None:
             return counts
-        doubtful = np.where(self.data.trusted[self.some], 0.0, counts)
+        doubtful = np.where(self.data.trusted[self.sampled], 0.0, counts)
         return doubtful if doubtful.any() else counts
+
+    def moments(self, trust: Array) -> PooledMoments:
+        """Moments of the classes, samples weighted by trust."""
+        w = trust * self.counts
+        subsets = [Subset(np.arange(len(r)), w[r]) for r in self.data.rows]
+        return pooled_moments(self.data, subsets, self.dtype)
+
+    def composition(self, trust: Array) -> Composition:
+        """What such moments contain; one copy of a row, also where it counts more than once."""
+        one_copy = trust * np.minimum(self.counts, 1.0)
+        totals = np.bincount(self.codes, weights=trust * self.counts, minlength=self.n_classes)
+        return Composition(one_copy, self.codes, totals)
+
+    def sampled_scores(self, trust: Array, gaussians: TiedGaussians) -> Array:
+        """Leave-one-out scores of the sampled rows."""
+        inside = self.composition(trust).of(self.sampled)
+        X = self.data.X[self.sampled]
+        return leave_one_out_scores(gaussians, X, self.sampled_codes, inside, all_scores)
 
 
 class Round(NamedTuple):
@@ -95,61 +114,74 @@ class Round(NamedTuple):
     nats: Array
 
 
+class Rounds(NamedTuple):
+    """The best round, the trust that it led to, and how many rounds there were."""
+
+    best: Round
+    trust: Array
+    steps: int
+
+
 def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     """Weight samples by the trust in their labels; rounds while the labels get more likely."""
-    rows = labelled(data, rng)
-    first = np.ones(len(rows.codes))
-    candidates = CANDIDATES
-    if options.shrinkage != "auto":
-        candidates = (Regularisation(options.shrinkage),)
-    start = _estimated(rows, first, candidates)
-    best, trust, step = _rounds(rows, start, options.max_steps)
+    rows = training_rows(data, rng)
+    everything = np.ones(len(rows.codes))
+    choose = options.shrinkage == "auto"
+    candidates = REGULARISATIONS if choose else (Regularisation(options.shrinkage),)
+    first = _most_likely(rows, everything, candidates)
+    rounds = _rounds(rows, first, options.max_steps)
     # What is best for noisy labels may not be what leads out of them.
-    few = rows.counts.sum() < MANY * data.n_features
-    for amount in STRONG if few and len(candidates) > 1 else ():
-        if amount == start.regularisation.shrinkage:
+    few = rows.counts.sum() < SETTINGS.ample_rows * data.n_features
+    for amount in SETTINGS.strong_shrinkages if few and choose else ():
+        if amount == first.regularisation.shrinkage:
             continue
-        strong = start.regularisation._replace(shrinkage=amount)
-        other = _rounds(rows, _estimated(rows, first, (strong,)), options.max_steps)
-        if _clearly_better(other[0].nats, best.nats, rows.doubtful):
-            best, trust, step = other
-    gaussians = from_moments(pooled_by_trust(rows, trust), **best.regularisation._asdict())
-    scores = leave_one_out(rows, trust, gaussians)
-    some = rows.some
-    honest = calibrate(scores, rows.codes[some], best.noise.transition, rows.counts[some])
-    gaussians = replace(gaussians, temperature=honest.temperature, offsets=honest.offsets)
+        strong = first.regularisation._replace(shrinkage=amount)
+        other = _rounds(rows, _most_likely(rows, everything, (strong,)), options.max_steps)
+        if _clearly_better(other.best.nats, rounds.best.nats, rows.sampled_doubtful):
+            rounds = other
+    return _fit(rows, rounds)
+
+
+def _fit(rows: TrainingRows, rounds: Rounds) -> Fit:
+    """The Gaussians of the last trust, calibrated."""
+    best, trust, steps = rounds
+    gaussians = best.regularisation.of(rows.moments(trust))
+    scores, codes = rows.sampled_scores(trust, gaussians), rows.sampled_codes
+    calibration = calibrate(scores, codes, best.noise.transition, rows.counts[rows.sampled])
     weights = trust * rows.counts * rows.unit
-    members = np.where(weights > 0, rows.codes, -1)
-    noise = best.noise._replace(wrong=_wrong(rows, best.noise.trust(scores, rows.codes[some])))
-    return Fit(gaussians, weights, members, np.full(rows.n_classes, step), [], noise)
+    composition = Composition.of_rows(weights, rows.codes, rows.n_classes)
+    noise = best.noise._replace(wrong=_wrong(rows, best.noise.trust(scores, codes)))
+    n_iter = np.full(rows.n_classes, steps)
+    return Fit(calibration.of(gaussians), composition, n_iter, [], noise)
 
 
-def _wrong(rows: Labelled, right: Array) -> float:
+def _wrong(rows: TrainingRows, right: Array) -> float:
     """Share of wrong labels, of those that are known to be right too."""
     if rows.data.trusted is not None:
-        right = np.where(rows.data.trusted[rows.some], 1.0, right)
-    return 1.0 - float(np.average(right, weights=rows.counts[rows.some]))
+        right = np.where(rows.data.trusted[rows.sampled], 1.0, right)
+    return 1.0 - float(np.average(right, weights=rows.counts[rows.sampled]))
 
 
-def _rounds(rows: Labelled, best: Round, max_steps: int) -> tuple[Round, Array, int]:
+def _rounds(rows: TrainingRows, best: Round, max_steps: int) -> Rounds:
     """Estimate and trust in turns, while the labels get more likely.
 
     First with trust as it is, which does not commit itself early. Then doubtful samples count for
     less, where that makes the labels more likely still.
     """
-    trust = sharper = _trust(rows, best, POWERS[0])
+    first, *_ = SETTINGS.trust_powers
+    trust = next_trust = _next_trust(rows, best, first)
     steps = 1
-    for power in POWERS:
-        if power != POWERS[0]:
-            sharper = _trust(rows, best, power)
+    for power in SETTINGS.trust_powers:
+        if power != first:
+            next_trust = _next_trust(rows, best, power)
         for _ in range(max_steps - 1):
             steps += 1
-            now = _estimated(rows, sharper, (best.regularisation,))
+            now = _most_likely(rows, next_trust, (best.regularisation,))
             if now.noise.nll >= best.noise.nll:
                 break
-            best, sharper = now, _trust(rows, now, power)
-            trust = sharper
-    return best, trust, steps
+            best, next_trust = now, _next_trust(rows, now, power)
+            trust = next_trust
+    return Rounds(best, trust, steps)
 
 
 def _clearly_better(now: Array, before: Array, counts: Array) -> bool:
@@ -157,143 +189,55 @@ def _clearly_better(now: Array, before: Array, counts: Array) -> bool:
     share, gain = counts / counts.sum(), before - now
     mean = share @ gain
     error = np.sqrt(share**2 @ (gain - mean) ** 2)
-    return bool(mean > max(CLEARLY, 2.0 * error))
+    return bool(mean > max(SETTINGS.clear_gain, SETTINGS.standard_errors * error))
 
 
-def labelled(data: ByClass, rng: np.random.Generator) -> Labelled:
+def training_rows(data: ByClass, rng: np.random.Generator) -> TrainingRows:
     """Rows that count: those of positive weight that are not far from everything."""
     present = np.zeros(len(data.X), bool)
     present[np.concatenate(data.rows)] = True
     counts = np.where(present, 1.0 if data.weights is None else data.weights, 0.0)
     # Weights may sum to 1; that does not make samples few.
     unit = min(1.0, float(counts[present].mean()))
-    counts = np.where(sane_rows(data), counts / unit, 0.0)
-    some = np.flatnonzero(present)
-    if len(some) > SAMPLED:
-        some = np.sort(rng.choice(some, SAMPLED, replace=False))
-    found = Labelled(data, class_codes(data), counts, some, unit)
-    weakest = from_moments(pooled_by_trust(found, np.ones(len(counts))), shrinkage=AMOUNTS[0])
+    counts = np.where(data.near, counts / unit, 0.0)
+    sampled = np.flatnonzero(present)
+    if len(sampled) > SETTINGS.noise_rows:
+        sampled = np.sort(rng.choice(sampled, SETTINGS.noise_rows, replace=False))
+    rows = TrainingRows(data, data.codes, counts, sampled, unit)
+    weakest = Regularisation(SETTINGS.shrinkages[0]).of(rows.moments(np.ones(len(counts))))
     # Single precision does where what is shrunk least has an inverse in it.
     weak = weakest.factor.slack < MIN_SLACK["f"] or weakest.shrunk > 0
-    return found._replace(dtype=np.float64) if weak else found
+    return rows._replace(dtype=np.float64) if weak else rows
 
 
-def sane_rows(data: ByClass) -> Array:
-    """Rows that are not far from everything; trusted ones, and no class is left empty."""
-    sane = ~far_outliers(data.X, data.weights)
-    if data.trusted is not None:
-        sane |= data.trusted
-    for rows in data.rows:
-        if not sane[rows].any():
-            sane[rows] = True
-    return sane
-
-
-def far_outliers(X: Array, counts: Array | None = None) -> Array:
-    """Rows so far away that they would rule every moment; no label has to be looked at for that.
-
-    Distance from the median of each feature, in units of its median absolute deviation, or of half
-    the mean one where that is more. Features of which more than half of the values are the same
-    have none, and are left out.
-    """
-    some = np.linspace(0, len(X) - 1, min(len(X), SAMPLED)).astype(np.int64)
-    w = None if counts is None else counts[some]
-    middle, scale = np.empty(X.shape[1]), np.empty(X.shape[1])
-    for a in range(0, X.shape[1], COLUMNS):
-        part = slice(a, a + COLUMNS)
-        values = X[some, part].astype(np.float64)
-        middle[part] = _medians(values, w)
-        values = np.abs(np.subtract(values, middle[part], out=values), out=values)
-        deviation = _medians(values, w)
-        # A feature that is often silent has a small median deviation; it is not that precise.
-        mean = np.average(values, axis=0, weights=w)
-        scale[part] = np.where(deviation > 0, np.maximum(deviation, mean / 2), 0.0)
-    if not (scale > 0).any():
-        return np.zeros(len(X), bool)
-    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0).astype(X.dtype)
-    middle = middle.astype(X.dtype)
-    squares = np.empty(len(X))
-    for a in range(0, len(X), BLOCK):
-        z = X[a : a + BLOCK] - middle
-        z *= inverse
-        squares[a : a + BLOCK] = squared_norms(z)
-    usual = float(_medians(squares[:, None], counts)[0])
-    far: Array = squares > FAR * max(usual, np.finfo(float).tiny)
-    return far
-
-
-def _medians(values: Array, counts: Array | None) -> Array:
-    """Median of each column; with counts, as if rows were repeated."""
-    if counts is None:
-        medians: Array = np.median(values, axis=0)
-        return medians
-    order = np.argsort(values, axis=0, kind="stable")
-    reached = np.cumsum(counts[order], axis=0)
-    ranked = np.take_along_axis(values, order, axis=0)
-    half = counts.sum() / 2.0
-    at = [(reached >= half).argmax(axis=0), (reached > half).argmax(axis=0)]
-    middle: Array = np.mean([np.take_along_axis(ranked, i[None], axis=0)[0] for i in at], axis=0)
-    return middle
-
-
-def class_codes(data: ByClass) -> Array:
-    """The class of each row; rows of weight 0 count to the first."""
-    codes = np.zeros(len(data.X), np.int64)
-    for c, rows in enumerate(data.rows):
-        codes[rows] = c
-    return codes
-
-
-def pooled_by_trust(rows: Labelled, trust: Array) -> PooledMoments:
-    """Moments of the classes, samples weighted by trust."""
-    w = trust * rows.counts
-    subsets = [Subset(np.arange(len(r)), w[r]) for r in rows.data.rows]
-    return pooled_moments(rows.data, subsets, rows.dtype)
-
-
-def _estimated(rows: Labelled, trust: Array, candidates: tuple[Regularisation, ...]) -> Round:
+def _most_likely(rows: TrainingRows, trust: Array, candidates: tuple[Regularisation, ...]) -> Round:
     """Gaussians of weighted samples, regularised so that the labels are most likely."""
-    pooled = pooled_by_trust(rows, trust)
-    some = rows.some
+    moments = rows.moments(trust)
+    codes = rows.sampled_codes
 
     def estimated(candidate: Regularisation) -> Round:
-        gaussians = from_moments(pooled, **candidate._asdict())
-        scores = leave_one_out(rows, trust, gaussians)
-        noise = fit_noise(scores, rows.codes[some], counts=rows.doubtful)
-        nats = corrected_nll(noise.posterior(scores), rows.codes[some], noise.transition)
+        gaussians = candidate.of(moments)
+        scores = rows.sampled_scores(trust, gaussians)
+        noise = fit_noise(scores, codes, counts=rows.sampled_doubtful)
+        nats = corrected_nll(noise.posterior(scores), codes, noise.transition)
         return Round(trust, gaussians, noise, candidate, nats)
 
     # One after the other: the covariances of all at once would be large.
     return min(map(estimated, candidates), key=lambda r: r.noise.nll)
 
 
-def _inside(rows: Labelled, trust: Array) -> Kept:
-    """What the estimates contain. One copy of a row is left out, also where it counts more."""
-    one = trust * np.minimum(rows.counts, 1.0)
-    classes = np.bincount(rows.codes, weights=trust * rows.counts, minlength=rows.n_classes)
-    return Kept(one, rows.codes, classes)
-
-
-def leave_one_out(rows: Labelled, trust: Array, gaussians: TiedGaussians) -> Array:
-    """Leave-one-out scores of some rows."""
-    inside, some = _inside(rows, trust), rows.some
-    of_some = Kept(inside.rows[some], inside.members[some], inside.classes)
-    X = rows.data.X[some]
-    return label_scores(gaussians, X, rows.codes[some], of_some, lambda s, _: s)
-
-
-def _trust(rows: Labelled, now: Round, power: float) -> Array:
-    """The weights of the next round; known labels keep all of theirs."""
-    data, inside = rows.data, _inside(rows, now.trust)
-    weights = partial(now.noise.weights, power=power)
-    trust: Array = label_scores(now.gaussians, data.X, rows.codes, inside, weights)
+def _next_trust(rows: TrainingRows, now: Round, power: float) -> Array:
+    """The trust of the next round; known labels keep all of theirs."""
+    data, inside, least = rows.data, rows.composition(now.trust), SETTINGS.least_class_weight
+    weights = partial(now.noise.sample_weights, power=power)
+    trust: Array = leave_one_out_scores(now.gaussians, data.X, rows.codes, inside, weights)
     if data.trusted is not None:
         trust[data.trusted] = 1.0
     counted = trust * rows.counts
     for of_class in data.rows:
-        if counted[of_class].sum() < min(LEAST, rows.counts[of_class].sum()):
+        if counted[of_class].sum() < min(least, rows.counts[of_class].sum()):
             # Next to nothing is trusted here; its best samples stand for the class all the same.
             ranked = of_class[np.argsort(-trust[of_class], kind="stable")]
             before = np.cumsum(rows.counts[ranked]) - rows.counts[ranked]
-            trust[ranked[before < LEAST]] = 1.0
+            trust[ranked[before < least]] = 1.0
     return trust

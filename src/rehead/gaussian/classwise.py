@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from rehead._typing import Array
+from rehead.gaussian.fit import Fit, fit_of_subsets
 from rehead.gaussian.kernels import (
     MIN_SLACK,
     IllConditionedError,
@@ -18,8 +19,8 @@ from rehead.gaussian.kernels import (
     select_smallest,
     squared_norms,
 )
-from rehead.gaussian.mcd import Estimate, McdResult, mcd, support_size
-from rehead.gaussian.options import Fit, Options
+from rehead.gaussian.mcd import ClassSamples, CSteps, Estimate, McdResult, mcd, support_size
+from rehead.gaussian.options import Options
 from rehead.gaussian.rows import ByClass, PooledMoments, pool, pooled_moments
 from rehead.gaussian.shrinkage import invertible
 from rehead.gaussian.starts import deterministic_starts, random_start
@@ -37,13 +38,13 @@ def sample(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     """Equation 1: class means and tied covariance of all samples. Not robust."""
     subsets = [data.whole(c) for c in range(data.n_classes)]
     notes: list[str] = []
-    return fit_of(data, tie(data, subsets, options, notes), subsets, None, notes)
+    return fit_of_subsets(data, tie(data, subsets, options, notes), subsets, None, notes)
 
 
 def identity(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     """Sample means and covariance I: the nearest mean in Euclidean distance (figure 2a)."""
     subsets = [data.whole(c) for c in range(data.n_classes)]
-    return fit_of(data, _spherical(data, subsets, options), subsets, None, [])
+    return fit_of_subsets(data, _spherical(data, subsets, options), subsets, None, [])
 
 
 def lts(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
@@ -66,7 +67,7 @@ def lts(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
                 break
         subsets.append(subset)
         n_iter.append(step)
-    return fit_of(data, _spherical(data, subsets, options), subsets, n_iter, [])
+    return fit_of_subsets(data, _spherical(data, subsets, options), subsets, n_iter, [])
 
 
 def _mean(rows: Rows, index: Array, subset: Subset, shift: Array) -> Array:
@@ -125,7 +126,7 @@ def mcd_tied(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     if options.support_fraction is None:
         notes += _nothing_trimmed(data, n_iter)
     gaussians = tie(data, subsets, options, notes, pooled)
-    return fit_of(data, gaussians, subsets, n_iter, notes)
+    return fit_of_subsets(data, gaussians, subsets, n_iter, notes)
 
 
 def _mcd_class(
@@ -146,21 +147,10 @@ def _mcd_class(
         starts: Iterable[Subset] = deterministic_starts(data.X[index], k, w, trusted)
     else:
         starts = _random_starts(data, c, k, options.n_starts, seed)
+    samples = ClassSamples(rows, index, shift, w, trusted)
+    steps = CSteps(options.max_steps, options.leave_one_out, options.shrinkage)
     results = (
-        mcd(
-            rows,
-            index,
-            shift,
-            k,
-            start,
-            max_steps=options.max_steps,
-            weights=w,
-            trusted=trusted,
-            first_estimate=None if first is None else first[c],
-            loo=options.leave_one_out,
-            shrinkage=options.shrinkage,
-        )
-        for start in starts
+        mcd(samples, k, start, steps, None if first is None else first[c]) for start in starts
     )
     return min(results, key=lambda r: r.log_dets[-1])
 
@@ -222,22 +212,6 @@ def tie(
             "remove duplicate features."
         )
     return gaussians
-
-
-def fit_of(
-    data: ByClass,
-    gaussians: TiedGaussians,
-    subsets: list[Subset],
-    n_iter: list[int] | None,
-    notes: list[str],
-) -> Fit:
-    """Collect what an estimator found."""
-    support, members = np.zeros(len(data.X)), np.full(len(data.X), -1)
-    for c, (index, w) in enumerate(subsets):
-        support[data.rows[c][index]] = 1.0 if w is None else w
-        members[data.rows[c][index]] = c
-    steps = np.zeros(data.n_classes, np.int64) if n_iter is None else np.asarray(n_iter)
-    return Fit(gaussians, support, members, steps, notes)
 
 
 def _nothing_trimmed(data: ByClass, n_iter: list[int]) -> list[str]:

@@ -199,3 +199,14 @@ def select_smallest(score: Array, k: float, weights: Array | None = None) -> Sub
     taken[order] = np.clip(k - before, 0.0, weights[order])
     index = np.flatnonzero(taken > 0)
     return Subset(index, taken[index])
+
+
+def evenly_spaced(n: int, most: int) -> Array:
+    """Numbers of at most so many of n rows, from the first to the last.
+
+    Examples
+    --------
+    >>> evenly_spaced(10, 4), evenly_spaced(2, 4)
+    (array([0, 3, 6, 9]), array([0, 1]))
+    """
+    return np.linspace(0, n - 1, min(most, n)).astype(np.int64)

@@ -15,7 +15,6 @@ import numpy as np
 from rehead._typing import Array
 from rehead.gaussian.kernels import (
     Factor,
-    IllConditionedError,
     Moments,
     Rows,
     Subset,
@@ -82,7 +81,7 @@ def estimate(m: Moments, shrinkage: Shrinkage = 0.0) -> Estimate:
     return Estimate(m.mean, regularised.factor, regularised.added > 0)
 
 
-def leave_one_out(distance: Array, k: float) -> Array:
+def distances_without_self(distance: Array, k: float) -> Array:
     """Distances of samples inside a K-subset to the estimates *without* the sample itself.
 
     ``D_loo = K/(K-1) * D / (1 - D/(K-1))``, exact for a covariance divided by K. Samples inside
@@ -97,75 +96,98 @@ def leave_one_out(distance: Array, k: float) -> Array:
     return left_out
 
 
+class ClassSamples(NamedTuple):
+    """The samples ``X[row_numbers]`` of one class.
+
+    ``shift`` is a point near the class, about which moments are formed; ``weights`` and ``trusted``
+    have an entry for each sample, where there are any.
+    """
+
+    rows: Rows
+    row_numbers: Array
+    shift: Array
+    weights: Array | None = None
+    trusted: Array | None = None
+
+    def moments(self, subset: Subset) -> Moments:
+        """Moments of a subset about the shift."""
+        return moments(self.rows, self.row_numbers[subset.positions], self.shift, subset.weights)
+
+
+class CSteps(NamedTuple):
+    """How the steps of Algorithm 1 are done.
+
+    Attributes
+    ----------
+    most : int
+        I_max. The paper finds that more than two steps do not help significantly.
+    leave_one_out : bool
+        Rank samples inside the subset by :func:`distances_without_self`. The determinant may then
+        rise, so only an unchanged subset ends the loop early.
+    shrinkage : float or "auto"
+        Shrink the class covariance at each step.
+    shortcuts : bool
+        Update moments by the rows that changed, and stop when the subset no longer changes: the
+        same result for less work. ``False`` does everything anew, for tests and benchmarks.
+    """
+
+    most: int = 2
+    leave_one_out: bool = False
+    shrinkage: Shrinkage = 0.0
+    shortcuts: bool = True
+
+
 def mcd(
-    rows: Rows,
-    index: Array,
-    shift: Array,
+    samples: ClassSamples,
     k: float,
     start: Subset,
-    *,
-    max_steps: int = 2,
-    weights: Array | None = None,
-    trusted: Array | None = None,
+    steps: CSteps = CSteps(),  # noqa: B008 (a constant)
     first_estimate: Estimate | None = None,
-    loo: bool = False,
-    shrinkage: Shrinkage = 0.0,
-    shortcuts: bool = True,
 ) -> McdResult:
-    """Algorithm 1 for the samples ``X[index]`` of one class.
+    """Algorithm 1 for the samples of one class.
 
     Parameters
     ----------
-    rows : Rows
-    index : array of row numbers
-    shift : array of shape (d,)
-        A point near the class; moments are formed about it.
+    samples : ClassSamples
     k : float
         K_c; see :func:`support_size`.
     start : Subset
-        Line 2: the initial subset, as positions in ``index``.
-    max_steps : int, default=2
-        I_max. The paper finds that more steps do not help significantly.
-    weights, trusted : arrays of len(index), optional
+        Line 2: the initial subset, as positions in ``samples.row_numbers``.
+    steps : CSteps
     first_estimate : Estimate, optional
         Used instead of the start's own mean and covariance for the first distances (the
         pooled-covariance start). The determinant is then compared from the second step on.
-    loo : bool, default=False
-        Rank samples inside the subset by :func:`leave_one_out`. The determinant may then rise, so
-        only an unchanged subset ends the loop early.
-    shrinkage : float or "auto", default=0
-        Shrink the class covariance at each step.
-    shortcuts : bool, default=True
-        Update moments by the rows that changed, and stop when the subset no longer changes: the
-        same result for less work. ``False`` does everything anew, for tests and benchmarks.
 
     Raises
     ------
     IllConditionedError
         If single precision is not enough. Call again with double precision rows.
     """
+    rows, index, shift, weights, trusted = samples
     subset = start
-    m = moments(rows, index[subset.positions], shift, subset.weights)  # line 3
-    current = first_estimate or estimate(m, shrinkage)
+    m = samples.moments(subset)  # line 3
+    current = first_estimate or estimate(m, steps.shrinkage)
     own = first_estimate is None  # whether `current` comes from `subset`
     singular = current.singular
     log_dets = [current.factor.log_det if own else np.inf]
     step = 0
-    for step in range(1, max_steps + 1):  # line 4
+    for step in range(1, steps.most + 1):  # line 4
         distance = mahalanobis(rows, index, shift + current.mean, current.factor)  # line 5
-        if loo and own:
-            distance[subset.positions] = leave_one_out(distance[subset.positions], k)
+        if steps.leave_one_out and own:
+            inside = subset.positions
+            distance[inside] = distances_without_self(distance[inside], k)
         if trusted is not None:
             distance[trusted] = -np.inf
         previous, subset = subset, select_smallest(distance, k, weights)  # line 6
-        if shortcuts and own and _same(previous, subset):
+        if steps.shortcuts and own and _same(previous, subset):
             log_dets.append(log_dets[-1])
             break
-        m = _moments_of(rows, index, shift, m, previous, subset, shortcuts)  # line 7
-        current, own = estimate(m, shrinkage), True
+        m = _updated(samples, m, previous, subset) if steps.shortcuts else samples.moments(subset)
+        current, own = estimate(m, steps.shrinkage), True  # line 7
         singular |= current.singular
         log_dets.append(current.factor.log_det)
-        if shortcuts and not loo and not log_dets[-1] < log_dets[-2]:  # line 8
+        risen = not log_dets[-1] < log_dets[-2]
+        if steps.shortcuts and not steps.leave_one_out and risen:  # line 8
             break
     return McdResult(subset, m, log_dets, step, singular)
 
@@ -180,17 +202,10 @@ def _same(a: Subset, b: Subset) -> bool:
     )
 
 
-def _moments_of(
-    rows: Rows,
-    index: Array,
-    shift: Array,
-    m: Moments,
-    previous: Subset,
-    subset: Subset,
-    shortcuts: bool,
-) -> Moments:
+def _updated(samples: ClassSamples, m: Moments, previous: Subset, subset: Subset) -> Moments:
     """Moments of a subset, from those of the previous one where few rows changed."""
-    if shortcuts and subset.weights is None:
+    rows, index, shift = samples.rows, samples.row_numbers, samples.shift
+    if subset.weights is None:
         gone = np.setdiff1d(previous.positions, subset.positions, assume_unique=True)
         new = np.setdiff1d(subset.positions, previous.positions, assume_unique=True)
         if len(gone) + len(new) < len(subset.positions) // 2:
@@ -199,15 +214,4 @@ def _moments_of(
             # Far outliers leave rounding errors behind that drown the rest: then start anew.
             if (np.diagonal(m.gram) >= LITTLE_LEFT * before).all():
                 return update_moments(rows, m, index[new], shift)
-    return moments(rows, index[subset.positions], shift, subset.weights)
-
-
-__all__ = [
-    "Estimate",
-    "IllConditionedError",
-    "McdResult",
-    "estimate",
-    "leave_one_out",
-    "mcd",
-    "support_size",
-]
+    return samples.moments(subset)

@@ -24,7 +24,6 @@ say.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -32,10 +31,14 @@ from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
 from rehead._typing import Array
-from rehead.gaussian.anchored import Labelled, labelled, leave_one_out, pooled_by_trust
+from rehead.gaussian.anchored import TrainingRows, training_rows
+from rehead.gaussian.anchors import dominant
+from rehead.gaussian.calibration import calibrate
+from rehead.gaussian.composition import Composition
+from rehead.gaussian.fit import Fit
 from rehead.gaussian.kernels import BLOCK
-from rehead.gaussian.labelnoise import NoiseModel, calibrate, dominant, fit_noise
-from rehead.gaussian.options import Fit, Options
+from rehead.gaussian.labelnoise import NoiseModel, fit_noise
+from rehead.gaussian.options import Options
 from rehead.gaussian.rows import ByClass, Total
 from rehead.gaussian.shrinkage import Shrinkage
 from rehead.gaussian.tied import TiedGaussians, from_moments
@@ -63,13 +66,13 @@ class Expected(NamedTuple):
 
 def mixture(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     """Fit the mixture, from sample estimates and the noise at their anchors."""
-    rows = labelled(data, rng)
+    rows = training_rows(data, rng)
     everything = np.ones(len(rows.codes))
-    pooled = pooled_by_trust(rows, everything)
+    pooled = rows.moments(everything)
     total = Total.of(pooled)
     gaussians = from_moments(pooled, shrinkage=options.shrinkage)
-    scores = leave_one_out(rows, everything, gaussians)
-    first = fit_noise(scores, rows.codes[rows.some], counts=rows.doubtful)
+    scores = rows.sampled_scores(everything, gaussians)
+    first = fit_noise(scores, rows.sampled_codes, counts=rows.sampled_doubtful)
     tau, anchored = max(first.temperature, 1.0), first.transition
     now = Mixture(gaussians, first.priors, anchored)
     expected = expectation(rows, total, now, tau)
@@ -82,10 +85,10 @@ def mixture(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
         now, expected = following, found
     wrong = 1.0 - float(np.trace(expected.labels)) / total.weight
     noise = NoiseModel(tau, now.priors, now.transition, first.anchors, first.nll, wrong)
-    return _fit(rows, now, noise, step)
+    return _fit(rows, now, noise, expected.weights, step)
 
 
-def expectation(rows: Labelled, total: Total, now: Mixture, tau: float) -> Expected:
+def expectation(rows: TrainingRows, total: Total, now: Mixture, tau: float) -> Expected:
     """What the samples are, added up block by block."""
     X, C, g = rows.data.X, rows.n_classes, now.gaussians
     dtype = rows.dtype or X.dtype
@@ -113,7 +116,7 @@ def expectation(rows: Labelled, total: Total, now: Mixture, tau: float) -> Expec
     return Expected(weights, totals, labels, objective - 0.5 * float(quadratic + constant))
 
 
-def log_joint(rows: Labelled, now: Mixture, part: slice) -> Array:
+def log_joint(rows: TrainingRows, now: Mixture, part: slice) -> Array:
     """``log beta_c T[c, y] N(x; mu_c, Sigma)`` up to a term that all classes share."""
     codes = rows.codes[part]
     uniform = np.log(len(now.priors))  # the prior that the Gaussians' own scores contain
@@ -135,7 +138,9 @@ def maximisation(total: Total, e: Expected, shrinkage: Shrinkage, anchored: Arra
     return Mixture(gaussians, weights / weights.sum(), dominant(T))
 
 
-def _fit(rows: Labelled, now: Mixture, noise: NoiseModel, step: int) -> Fit:
+def _fit(
+    rows: TrainingRows, now: Mixture, noise: NoiseModel, class_totals: Array, step: int
+) -> Fit:
     """The classifier, calibrated, and how much each sample counted to which class."""
     best, share = np.zeros(len(rows.codes), np.int64), np.zeros(len(rows.codes))
     for a in range(0, len(best), BLOCK):
@@ -143,10 +148,10 @@ def _fit(rows: Labelled, now: Mixture, noise: NoiseModel, step: int) -> Fit:
         joint = log_joint(rows, now, part) / noise.temperature
         best[part] = joint.argmax(axis=1)
         share[part] = np.exp(joint.max(axis=1) - logsumexp(joint, axis=1))
-    scores = now.gaussians.scores(rows.data.X[rows.some])
-    some = rows.some
-    honest = calibrate(scores, rows.codes[some], now.transition, rows.counts[some])
-    gaussians = replace(now.gaussians, temperature=honest.temperature, offsets=honest.offsets)
+    scores = now.gaussians.scores(rows.data.X[rows.sampled])
+    counts = rows.counts[rows.sampled]
+    calibration = calibrate(scores, rows.sampled_codes, now.transition, counts)
     weights = share * rows.counts * rows.unit
-    members = np.where(weights > 0, best, -1)
-    return Fit(gaussians, weights, members, np.full(rows.n_classes, step), [], noise)
+    composition = Composition(weights, best, class_totals * rows.unit)
+    n_iter = np.full(rows.n_classes, step)
+    return Fit(calibration.of(now.gaussians), composition, n_iter, [], noise)

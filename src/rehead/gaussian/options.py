@@ -1,14 +1,17 @@
-"""What an estimator can be told, and what it tells."""
+"""What an estimator can be told: its options, the presets, and what users may set."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Literal, NamedTuple
+import numbers
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from rehead._typing import Array
-from rehead.gaussian.labelnoise import NoiseModel
+from rehead._validation import check_choice, is_real
 from rehead.gaussian.shrinkage import Shrinkage
-from rehead.gaussian.tied import TiedGaussians
 
 Start = Literal["random", "deterministic", "pooled"]
 
@@ -51,22 +54,143 @@ class Options:
     shrinkage: Shrinkage = 0.0
     priors: str | Array = "uniform"
 
+    def with_priors(self, classes: Array) -> Options:
+        """The same options with priors that fit the classes."""
+        return replace(self, priors=check_priors(self.priors, classes))
+
 
 OPTIONS = tuple(field.name for field in fields(Options))
 """Their names, which are also those of the classifiers' parameters."""
 
 
-class Fit(NamedTuple):
-    """An estimated classifier and how it came about.
+class Usage(NamedTuple):
+    """Which options an estimator uses, and their defaults where they are its own."""
 
-    ``support`` tells for each row how much of it was kept (0 .. its weight), ``members`` to which
-    class it was counted (-1: to none), ``n_iter`` the steps for each class, ``notes`` what the user
-    should be warned about, ``noise`` what was found out about the labels.
-    """
+    options: frozenset[str]
+    defaults: Options = Options()
 
-    gaussians: TiedGaussians
-    support: Array
-    members: Array
-    n_iter: Array
-    notes: list[str]
-    noise: NoiseModel | None = None
+
+_ALWAYS = frozenset({"priors", "shrinkage"})
+_TRIMS = _ALWAYS | {"support_fraction", "max_steps"}
+_ANCHORED = Usage(frozenset({"shrinkage", "max_steps"}), Options(max_steps=8, shrinkage="auto"))
+
+USAGE: dict[str, Usage] = {
+    "agreement": Usage(_ALWAYS | {"max_steps"}, Options(max_steps=5)),
+    "anchored": _ANCHORED,
+    # The library's own choice; for several layers, LayerEnsemble makes more of it.
+    "auto": _ANCHORED,
+    "identity": Usage(_ALWAYS),
+    "lts": Usage(_TRIMS),
+    "mcd": Usage(_TRIMS | {"n_starts", "start", "leave_one_out"}),
+    "mixture": Usage(_ANCHORED.options, Options(max_steps=20, shrinkage="auto")),
+    "posterior": Usage(_TRIMS, Options(support_fraction=0.5, max_steps=3)),
+    "sample": Usage(_ALWAYS),
+    "trimmed-kmeans": Usage(_TRIMS),
+}
+"""By the name of the estimator."""
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {
+        "estimator": "mcd",
+        "support_fraction": None,
+        "max_steps": 2,
+        "n_starts": 1,
+        "start": "random",
+        "leave_one_out": False,
+        "shrinkage": 0.0,
+        "priors": "uniform",
+    },
+    "authors": {
+        "estimator": "mcd",
+        "support_fraction": 0.7,
+        "max_steps": 1,
+        "n_starts": 1,
+        "start": "pooled",
+        "leave_one_out": False,
+        "shrinkage": 0.0,
+        "priors": "uniform",
+    },
+}
+"""``paper``: Algorithm 1 as printed. ``authors``: the released code, which keeps 70 % of each
+class after one selection by a covariance shared by all classes (without its division bug)."""
+
+
+class Choice(NamedTuple):
+    """An estimator by name, and its options."""
+
+    estimator: str
+    options: Options
+
+
+def resolve_options(estimator: str | None, preset: str | None, given: Mapping[str, Any]) -> Choice:
+    """The estimator and its options, from what the user set (``None``: not set)."""
+    given = {name: value for name, value in given.items() if value is not None}
+    if preset is not None:
+        return _of_preset(estimator, preset, given)
+    name = default_estimator(given) if estimator is None else estimator
+    check_choice(name, USAGE, "estimator")
+    unused = sorted(set(given) - USAGE[name].options)
+    if unused:
+        takers = [e for e in sorted(USAGE) if set(given) <= USAGE[e].options]
+        raise ValueError(
+            f"estimator={name!r} does not use {', '.join(unused)}. Leave that out, or choose an "
+            f"estimator that does: {', '.join(takers) or 'there is none for all of these'}."
+        )
+    options = Options(**{**vars(USAGE[name].defaults), **given})
+    _check_options(options)
+    return Choice(name, options)
+
+
+def default_estimator(given: Iterable[str]) -> str:
+    """The estimator where none was named: "auto", or "mcd" where options of it were set."""
+    return "auto" if set(given) <= USAGE["auto"].options else "mcd"
+
+
+def _of_preset(estimator: str | None, preset: str, given: Mapping[str, Any]) -> Choice:
+    check_choice(preset, PRESETS, "preset")
+    clash = sorted([*given, *(["estimator"] if estimator is not None else [])])
+    if clash:
+        raise ValueError(
+            f"preset={preset!r} already sets {', '.join(clash)}. Give either the preset or "
+            f"the arguments; {preset!r} stands for {PRESETS[preset]}."
+        )
+    settings = dict(PRESETS[preset])
+    return Choice(settings.pop("estimator"), Options(**settings))
+
+
+def _check_options(options: Options) -> None:
+    fraction, shrinkage = options.support_fraction, options.shrinkage
+    if fraction is not None and not (is_real(fraction) and 0 < fraction <= 1):
+        raise ValueError(f"support_fraction must be in (0, 1] or None, got {fraction!r}.")
+    for name in ("max_steps", "n_starts"):
+        value = getattr(options, name)
+        if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+            raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+    check_choice(options.start, ("random", "deterministic", "pooled"), "start")
+    if options.n_starts > 1 and options.start != "random":
+        raise ValueError(
+            f"n_starts={options.n_starts} needs start='random'; start={options.start!r} has its "
+            "own starts."
+        )
+    if shrinkage != "auto" and not (is_real(shrinkage) and 0 <= shrinkage <= 1):
+        raise ValueError(f"shrinkage must be in [0, 1] or 'auto', got {shrinkage!r}.")
+    if not isinstance(options.leave_one_out, (bool, np.bool_)):
+        raise ValueError(f"leave_one_out must be True or False, got {options.leave_one_out!r}.")
+
+
+def check_priors(priors: Any, classes: Array) -> str | Array:
+    """Priors as "uniform", "empirical" or an array that sums to 1."""
+    if isinstance(priors, str):
+        check_choice(priors, ("uniform", "empirical"), "priors")
+        return priors
+    try:
+        beta: Array = np.asarray(priors, np.float64)
+    except (TypeError, ValueError):
+        beta = np.empty(0)
+    if beta.shape != (len(classes),) or not (beta >= 0).all() or not np.isclose(beta.sum(), 1):
+        raise ValueError(
+            f"priors must be 'uniform', 'empirical' or {len(classes)} probabilities that sum to "
+            f"1 (classes {list(classes)}), got {priors!r}."
+        )
+    beta = beta / beta.sum()
+    return beta

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -10,7 +12,8 @@ import numpy as np
 
 from rehead._typing import Array
 from rehead.gaussian.blas import syrk
-from rehead.gaussian.kernels import BLOCK, Moments, Rows, Subset
+from rehead.gaussian.far import far_rows
+from rehead.gaussian.kernels import BLOCK, Moments, Rows, Subset, evenly_spaced
 from rehead.gaussian.threads import ordered_map, ranges
 
 SHIFT_ROWS = 15
@@ -19,7 +22,8 @@ to remove an offset many times the spread, which single precision would not surv
 follow far outliers."""
 
 
-class ByClass(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ByClass:
     """Features, and for each class the rows that carry its label.
 
     Attributes
@@ -47,6 +51,32 @@ class ByClass(NamedTuple):
     @property
     def n_features(self) -> int:
         return int(self.X.shape[1])
+
+    @cached_property
+    def codes(self) -> Array:
+        """The class of each row; rows of weight 0 count to the first."""
+        codes = np.zeros(len(self.X), np.int64)
+        for c, rows in enumerate(self.rows):
+            codes[rows] = c
+        return codes
+
+    @cached_property
+    def near(self) -> Array:
+        """A mask of the rows that are not far from everything, found once.
+
+        Trusted ones are among them, and no class is left empty.
+        """
+        near = ~far_rows(self.X, self.weights)
+        if self.trusted is not None:
+            near |= self.trusted
+        for rows in self.rows:
+            if not near[rows].any():
+                near[rows] = True
+        return near
+
+    def with_trusted(self, trusted: Array | None) -> ByClass:
+        """The same rows, some of which have labels that are known to be right."""
+        return self if trusted is None else replace(self, trusted=trusted)
 
     def class_weights(self, c: int) -> Array | None:
         """Weights of the rows of class ``c``."""
@@ -106,9 +136,9 @@ def _point_near(X: Array, rows: Array) -> Array:
     """Median of a few rows, feature by feature; so exactly the value of a constant one."""
     if not len(rows):
         return np.zeros(X.shape[1], X.dtype)
-    some = X[rows[np.linspace(0, len(rows) - 1, min(SHIFT_ROWS, len(rows))).astype(np.int64)]]
-    middle = len(some) // 2
-    point: Array = np.partition(some, middle, axis=0)[middle]
+    sampled = X[rows[evenly_spaced(len(rows), SHIFT_ROWS)]]
+    middle = len(sampled) // 2
+    point: Array = np.partition(sampled, middle, axis=0)[middle]
     return point
 
 
@@ -190,10 +220,10 @@ def pooled_moments(data: ByClass, subsets: list[Subset], dtype: Any = None) -> P
 
     flops = float(len(index)) * d * d
     weights, totals, gram = np.zeros(C), np.zeros((C, d)), np.zeros((d, d), order="F")
-    for some in ordered_map(part, ranges(len(index), flops, BLOCK), flops):
-        weights += some[0]
-        totals += some[1]
-        gram += some[2]
+    for sums in ordered_map(part, ranges(len(index), flops, BLOCK), flops):
+        weights += sums[0]
+        totals += sums[1]
+        gram += sums[2]
     return _from_sums(data, weights, totals, gram)
 
 

@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 
 from rehead._typing import Array
 from rehead.gaussian.kernels import MIN_SLACK, Factor, Rows, squared_norms, whiten
+from rehead.gaussian.probability import softmax
 from rehead.gaussian.rows import PooledMoments
 from rehead.gaussian.shrinkage import Shrinkage, invertible
 
@@ -100,6 +101,10 @@ class TiedGaussians:
         scores = scores / self.temperature
         return scores if self.offsets is None else scores + self.offsets
 
+    def posterior_of_scores(self, scores: Array) -> Array:
+        """The calibrated posterior, in double precision, of scores that were computed elsewhere."""
+        return softmax(self.calibrated(scores).astype(np.float64), overwrite=True)
+
     def log_posterior(self, X: Array) -> Array:
         """Bayes' rule, in logarithms."""
         scores = self.scores(X)
@@ -112,12 +117,7 @@ class TiedGaussians:
 
         Never exactly 0, not even in float32, so that its logarithm is finite.
         """
-        scores = self.scores(X)
-        scores -= scores.max(axis=1, keepdims=True)
-        np.maximum(scores, np.log(np.finfo(scores.dtype).tiny), out=scores)
-        np.exp(scores, out=scores)
-        scores /= scores.sum(axis=1, keepdims=True)
-        return scores
+        return softmax(self.scores(X), overwrite=True)
 
     def distances(self, X: Array) -> Array:
         """Squared Mahalanobis distance of each row to each class mean, shape (N, C)."""

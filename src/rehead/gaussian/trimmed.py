@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from rehead.gaussian.classwise import class_support, fit_of, tie
+from rehead.gaussian.classwise import class_support, tie
+from rehead.gaussian.composition import Composition
+from rehead.gaussian.fit import Fit, fit_of_subsets
 from rehead.gaussian.kernels import Subset, select_smallest
-from rehead.gaussian.options import Fit, Options
+from rehead.gaussian.options import Options
 from rehead.gaussian.rows import ByClass, group_by_class
 from rehead.gaussian.tied import tied_gaussians
 
@@ -56,10 +58,12 @@ def trimmed_kmeans(data: ByClass, options: Options, rng: np.random.Generator) ->
     gaussians = tied_gaussians(
         gaussians.means[order], gaussians.covariance, gaussians.priors[order]
     )
-    fit = fit_of(clusters, gaussians, subsets, [step] * C, notes)
-    # A cluster's members count for the class that the cluster stands for.
-    label_of = np.append(np.argsort(order), -1)
-    return fit._replace(members=label_of[fit.members])
+    fit = fit_of_subsets(clusters, gaussians, subsets, [step] * C, notes)
+    # The rows of a cluster count for the class that the cluster stands for.
+    of_clusters = fit.composition
+    counted_as = np.argsort(order)[of_clusters.counted_as]
+    composition = Composition(of_clusters.weights, counted_as, of_clusters.class_totals[order])
+    return fit._replace(composition=composition)
 
 
 def _majority(clusters: ByClass, subsets: list[Subset], labels: np.ndarray) -> np.ndarray:

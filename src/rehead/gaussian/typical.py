@@ -31,25 +31,28 @@ classes of thirty samples still makes no difference that can be seen in the p-va
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from rehead._typing import Array
-from rehead.gaussian.posterior import Kept, label_scores
+from rehead.gaussian.composition import Composition
+from rehead.gaussian.kernels import evenly_spaced
+from rehead.gaussian.leave_one_out import leave_one_out_scores
 from rehead.gaussian.tied import TiedGaussians
 
 QUANTILES = 1001
 """A distribution is kept as so many quantiles."""
-MOST = 5000
+REFERENCE_ROWS = 5000
 """So many training samples are enough for it."""
-FEWEST, SHARE = 500, 0.02
+FEWEST_ROWS, SHARE_OF_ROWS = 500, 0.02
 """Where the fit itself is a matter of two passes over the data, this share of them, or so many."""
-FLAT = 1e-6
+FLAT_DIRECTION = 1e-6
 """Directions in which the means differ so little, beside the widest one, are not of their plane."""
-TOP = 50
+TAIL_QUANTILES = 50
 """So many of the largest quantiles tell how fast a tail falls."""
 
 
@@ -63,6 +66,16 @@ class Reference(NamedTuple):
     residual: Array
     strangeness: Array
     size: float
+
+    def to_arrays(self, prefix: str) -> dict[str, Array]:
+        """Its fields as the arrays of a file."""
+        return {prefix + name: np.asarray(value) for name, value in self._asdict().items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array], prefix: str) -> Reference:
+        """From the arrays of a file, named by fields."""
+        found: dict[str, Any] = {name: arrays[prefix + name] for name in cls._fields}
+        return cls(**{**found, "size": float(found["size"])})
 
     def pvalues(self, distances: Array) -> Array:
         """How typical samples are, from what :func:`distances_apart` says of them."""
@@ -98,7 +111,7 @@ def log_tail(quantiles: Array, values: Array, size: float) -> Array:
     Otherwise all that is larger would be alike, and one distance however large could be outweighed
     by another that is small.
     """
-    top = quantiles[-TOP:]
+    top = quantiles[-TAIL_QUANTILES:]
     scale = max(float(top.mean() - top[0]), np.finfo(float).eps * abs(float(top[-1])))
     with np.errstate(over="ignore"):  # where all others are 0, anything else is infinitely far
         beyond = np.maximum(values - top[-1], 0.0) / max(scale, np.finfo(float).tiny)
@@ -125,7 +138,7 @@ def plane_of_means(g: TiedGaussians) -> Plane:
     d, n_classes = half.shape
     # The smaller of the two Gram matrices has the same eigenvalues.
     lengths, vectors = np.linalg.eigh(half.T @ half if n_classes <= d else half @ half.T)
-    used = lengths > FLAT * max(lengths[-1], np.finfo(float).tiny)
+    used = lengths > FLAT_DIRECTION * max(lengths[-1], np.finfo(float).tiny)
     lengths, vectors = lengths[used], vectors[:, used]
     axes = vectors if n_classes <= d else half.T @ (vectors / np.sqrt(lengths))
     return Plane(axes, lengths, g.norms, g.temperature, len(lengths) == d)
@@ -157,7 +170,7 @@ def distances_apart(D: Array, plane: Plane) -> Array:
     return np.column_stack([relative, np.zeros(len(D)) if plane.whole else residual])
 
 
-def strange_distances(g: TiedGaussians, X: Array, codes: Array, inside: Kept) -> Array:
+def strange_distances(g: TiedGaussians, X: Array, codes: Array, inside: Composition) -> Array:
     """Relative distance, residual and nearest class of each row, in blocks; shape (n, 3).
 
     Rows that the estimates contain are judged without themselves.
@@ -169,14 +182,14 @@ def strange_distances(g: TiedGaussians, X: Array, codes: Array, inside: Kept) ->
         D = -2.0 * scores
         return np.column_stack([distances_apart(D, plane), D.argmin(axis=1)])
 
-    return label_scores(unit, X, codes, inside, reduce)
+    return leave_one_out_scores(unit, X, codes, inside, reduce)
 
 
 def make_reference(
     g: TiedGaussians,
     X: Array,
     codes: Array,
-    inside: Kept,
+    inside: Composition,
     weights: Array,
     *,
     measured: bool,
@@ -189,18 +202,18 @@ def make_reference(
     every new sample would then seem far.)
     """
     usable = np.flatnonzero(weights > 0)
-    n = min(len(usable), MOST if measured else max(FEWEST, min(MOST, int(SHARE * len(usable)))))
-    some = usable[np.linspace(0, len(usable) - 1, n).astype(np.int64)]
-    of_some = Kept(inside.rows[some], inside.members[some], inside.classes)
-    relative, residual, nearest = strange_distances(g, X[some], codes[some], of_some).T
-    w = weights[some]
-    agree = nearest == codes[some]
+    share = max(FEWEST_ROWS, min(REFERENCE_ROWS, int(SHARE_OF_ROWS * len(usable))))
+    sampled = usable[evenly_spaced(len(usable), REFERENCE_ROWS if measured else share)]
+    found = strange_distances(g, X[sampled], codes[sampled], inside.of(sampled))
+    relative, residual, nearest = found.T
+    w = weights[sampled]
+    agree = nearest == codes[sampled]
     if not measured and agree.any():
         w = np.where(agree, w, 0.0)
     size = float(w.sum() ** 2 / (w**2).sum())
-    found = Reference(quantiles(relative, w), quantiles(residual, w), np.empty(0), size)
-    strange = found.strange(np.column_stack([relative, residual]))
-    return found._replace(strangeness=quantiles(strange, w))
+    reference = Reference(quantiles(relative, w), quantiles(residual, w), np.empty(0), size)
+    strange = reference.strange(found[:, :2])
+    return reference._replace(strangeness=quantiles(strange, w))
 
 
 def quantiles(values: Array, weights: Array) -> Array:

@@ -163,7 +163,7 @@ def transition(
     """
     check.check_choice(count, ("bernoulli", "per-class"), "count")
     labels = read_labels(y, classes)
-    T = _check_transition(T, labels)
+    T = _matrix(T, labels)
     C = len(T)
     rng = check.generator_from(random_state)
     noisy = labels.codes.copy()
@@ -234,24 +234,16 @@ def _flip_targets(classes: Array, to: Any, rng: np.random.Generator) -> Array:
     return target
 
 
-def _check_transition(T: Any, labels: Labels) -> Array:
-    """A row-stochastic matrix for the classes, with rows that sum to 1 to the last digit."""
-    matrix: Array = np.asarray(T, np.float64)
-    C = len(labels.classes)
-    if matrix.shape != (C, C):
+def _matrix(T: Any, labels: Labels) -> Array:
+    """The transition matrix, with rows that sum to 1 to the last digit."""
+    try:
+        return check.check_transition(T, labels.classes)
+    except ValueError as error:
+        if np.shape(T) == (len(labels.classes),) * 2:
+            raise
         raise ValueError(
-            f"T must have shape ({C}, {C}), for the classes {labels.classes.tolist()}, got "
-            f"{matrix.shape}. If a class does not occur in y, name all with classes=[...]."
-        )
-    for c, row in enumerate(matrix):
-        where = f"row {c} of T (class {labels.classes.tolist()[c]!r})"
-        if not (row >= 0).all():
-            raise ValueError(f"T must not be negative or NaN: {where} is {row.tolist()}.")
-        # Loose enough for matrices in single precision or printed with six digits.
-        if not abs(row.sum() - 1.0) <= 1e-5:
-            raise ValueError(f"Rows of T must sum to 1: {where} sums to {row.sum():g}.")
-    stochastic: Array = matrix / matrix.sum(axis=1, keepdims=True)
-    return stochastic
+            f"{error} If a class does not occur in y, name all with classes=[...]."
+        ) from None
 
 
 def _apportion(n: int, p: Array) -> Array:

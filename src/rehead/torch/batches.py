@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,7 +12,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, RandomSampler, SequentialSampler
 
 from rehead._typing import Array
-from rehead._validation import ReheadWarning
+from rehead._warnings import warn
 
 LABEL_KEYS = ("labels", "label", "targets", "target", "y")
 ID_KEYS = ("ids", "id", "idx", "index", "indices")
@@ -142,11 +141,9 @@ def _in_order(loader: DataLoader[Any]) -> Iterable[Any]:
             collate_fn=loader.collate_fn,
             pin_memory=loader.pin_memory,
         )
-    warnings.warn(
+    warn(
         f"The loader draws samples with {type(sampler).__name__}; those without ids are numbered "
-        "in the order they come. Give batches of (x, y, id) to name them.",
-        ReheadWarning,
-        stacklevel=2,
+        "in the order they come. Give batches of (x, y, id) to name them."
     )
     return loader
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -16,7 +15,8 @@ from rehead._typing import Array
 from rehead.audit import LabelReport, Neighbours, score_labels
 from rehead.audit.abstention import Abstention, abstention_threshold, predict_or_abstain
 from rehead.audit.outliers import typicality
-from rehead.ensemble.estimator import LayerEnsemble
+from rehead.ensemble import LayerEnsemble
+from rehead.evaluation.baselines import check_baselines, fit_baselines
 from rehead.evaluation.comparison import (
     SOFTMAX,
     Comparison,
@@ -24,14 +24,12 @@ from rehead.evaluation.comparison import (
     compare_ensemble,
     own_softmax,
 )
-from rehead.files import persist
+from rehead.files.persist import ModelFileError
 from rehead.torch.features import Features, extract_features, network_fingerprint, pooling, pools_of
+from rehead.torch.headfile import SavedHead
 from rehead.torch.module import RobustModule
 from rehead.torch.pooling import Pool
 from rehead.torch.taps import INPUT, Layers, resolve_taps, unwrap
-
-LABELS = ("given", "suggested", "kind", "ids")
-"""What a file keeps of the report as text or whole numbers."""
 
 
 class RobustHead:
@@ -65,6 +63,8 @@ class RobustHead:
     classes_ : array
     ensemble_ : LayerEnsemble
         The numpy twin: the same predictions from extracted features.
+    baselines_ : dict of name to LayerEnsemble
+        Other ways to predict from the same hidden layers, where ``fit`` was asked for them.
     report_ : LabelReport
         The training labels, judged; ``report_.ids`` names the samples.
 
@@ -101,7 +101,7 @@ class RobustHead:
         self.softmax = softmax
         if "given" in options:
             raise ValueError("given= is for LayerEnsemble; here, softmax=True adds the softmax.")
-        self.ensemble = LayerEnsemble(estimator, **options)
+        self.ensemble = LayerEnsemble(estimator, **options)  # settings; fit makes another one
 
     def fit(
         self,
@@ -110,10 +110,14 @@ class RobustHead:
         *,
         trusted: Any = None,
         groups: Any = None,
+        baselines: Sequence[str] = (),
         store: str | os.PathLike[str] | None = None,
         progress: bool | None = None,
     ) -> Self:
         """Extract the features of the training data and estimate the head.
+
+        Features are not kept, so the training labels are judged here too (``report_``). That
+        takes one more pass over the features, about as long as predicting all of them does.
 
         Parameters
         ----------
@@ -127,38 +131,61 @@ class RobustHead:
         groups : array-like, optional
             Which training samples belong together (frames of a film), in the order of the data set.
             Without ``validation``, a group is held out as a whole or not at all.
+        baselines : sequence of str, optional
+            Presets ("paper", "authors") or estimators ("sample", ...) to fit on the hidden layers
+            as well, for :meth:`compare`.
         store : path, optional
             Keep the training features there; a run that was killed goes on from it.
         progress : bool, optional
             Show progress bars. Default: in a terminal.
         """
-        is_auto = self.ensemble._is_auto()
-        names = "auto+input" if is_auto and self.layers == "auto" else self.layers
+        check_baselines(baselines)
+        names: Layers | str = self.layers
+        if self.ensemble.finds_consensus and self.layers == "auto":
+            names = "auto+input"
         features = self._extract(train, names, store, progress)
-        self._layers = self.layers if self.layers != "auto" else list(features.layers)
         labels = _labels(features, "training")
-        self._softmax = self.softmax
-        if self.softmax is None:
-            columns = columns_of_classes(features.outputs.shape[1], np.unique(labels))
-            self._softmax = is_auto and columns is not None
-        self.ensemble.set_params(given=[SOFTMAX] if self._softmax else None)
+        softmax = self._takes_softmax(features, np.unique(labels))
+        taps = self.layers if self.layers != "auto" else list(features.layers)
+        inputs = _inputs(features, labels, softmax)
         held_out = None
         if validation is not None:
-            of_validation = self._extract(validation, self._layers, None, progress)
+            of_validation = self._extract(validation, taps, None, progress)
             named = not (features.numbered or of_validation.numbered)
             held_out = (
-                self._inputs(of_validation, labels),
+                _inputs(of_validation, labels, softmax),
                 _labels(of_validation, "validation"),
                 of_validation.ids if named else None,
             )
-        inputs = self._inputs(features, labels)
-        self.ensemble_ = self.ensemble.fit(
-            inputs, labels, held_out, ids=features.ids, trusted=trusted, groups=groups
+        ensemble = LayerEnsemble(**self.ensemble.get_params(deep=False))
+        ensemble.set_params(given=[SOFTMAX] if softmax else None)
+        ensemble.fit(inputs, labels, held_out, ids=features.ids, trusted=trusted, groups=groups)
+        hidden = [name for name in features.layers if name != INPUT]
+        others = fit_baselines(
+            baselines, {n: inputs[n] for n in hidden}, labels, held_out, ensemble.random_state
         )
-        self.classes_ = self.ensemble_.classes_
-        self.layers_ = list(features.layers)
-        self._rog = self._paper(inputs, labels, held_out) if is_auto else None
-        self.report_ = self._judged(features, inputs, labels)
+        report = _judged(ensemble, features, inputs, labels)
+        return self._adopt(ensemble, others, report, taps)
+
+    def _takes_softmax(self, features: Features, classes: Array) -> bool:
+        """Whether the network's own softmax is to be a member."""
+        if self.softmax is not None:
+            return self.softmax
+        known = columns_of_classes(features.outputs.shape[1], classes) is not None
+        return self.ensemble.finds_consensus and known
+
+    def _adopt(
+        self,
+        ensemble: LayerEnsemble,
+        baselines: dict[str, LayerEnsemble],
+        report: LabelReport,
+        taps: Layers,
+    ) -> Self:
+        """What was fitted, all at once: a fit that fails leaves nothing behind."""
+        self.ensemble_, self.baselines_, self.report_ = ensemble, baselines, report
+        self.classes_ = ensemble.classes_
+        self.layers_ = [name for name in ensemble.inputs_.names if name != SOFTMAX]
+        self._taps = taps
         self._fingerprint = network_fingerprint(unwrap(self.net))
         return self
 
@@ -189,8 +216,8 @@ class RobustHead:
         ``options`` are those of :func:`rehead.abstention_threshold`.
         """
         self._check_fitted()
-        features = self._extract(loader, self._layers, None, progress)
-        inputs = self._inputs(features, self.classes_)
+        features = self._extract(loader, self._taps, None, progress)
+        inputs = self._inputs(features)
         return abstention_threshold(
             self.ensemble_, inputs, _labels(features, "held-out"), **options
         )
@@ -208,10 +235,7 @@ class RobustHead:
         return predict_or_abstain(self.ensemble_, features, threshold, abstain)
 
     def compare(self, loader: Any, *, progress: bool | None = None) -> Comparison:
-        """Softmax and the paper's RoG beside robust inference, on samples with (clean) labels.
-
-        RoG is estimated from the same hidden layers when the default is fitted; a head that was
-        loaded from a file has none.
+        """Softmax and the baselines of ``fit`` beside the head, on samples with (clean) labels.
 
         Returns
         -------
@@ -219,10 +243,10 @@ class RobustHead:
             Accuracy, negative log likelihood and calibration error; ``print`` shows the table.
         """
         self._check_fitted()
-        features = self._extract(loader, self._layers, None, progress)
+        features = self._extract(loader, self._taps, None, progress)
         labels = _labels(features, "test")
-        inputs = self._inputs(features, self.classes_)
-        return compare_ensemble(self.ensemble_, inputs, labels, features.outputs, self._rog)
+        inputs = self._inputs(features)
+        return compare_ensemble(self.ensemble_, inputs, labels, features.outputs, self.baselines_)
 
     def find_mislabelled(self) -> Array:
         """Ids of training samples whose label is probably wrong, worst first.
@@ -235,9 +259,9 @@ class RobustHead:
     def score_labels(self, loader: Any, *, progress: bool | None = None) -> LabelReport:
         """Judge the labels of other samples; those of the training samples are in ``report_``."""
         self._check_fitted()
-        features = self._extract(loader, self._layers, None, progress)
-        inputs = self._inputs(features, self.classes_)
-        return self._judged(features, inputs, _labels(features, "audited"))
+        features = self._extract(loader, self._taps, None, progress)
+        labels = _labels(features, "audited")
+        return _judged(self.ensemble_, features, self._inputs(features), labels)
 
     def neighbours(
         self, which: Any, train: Any, k: int = 5, *, progress: bool | None = None
@@ -268,9 +292,9 @@ class RobustHead:
         """
         self._check_fitted()
         inner = unwrap(self.net)
-        taps = resolve_taps(inner, self._layers)
+        taps = resolve_taps(inner, self._taps)
         finish = pooling(inner, taps, pools_of(self.pool, taps))
-        module = RobustModule(inner, taps, finish, self.ensemble_)
+        module = RobustModule(inner, taps, finish, self.ensemble_.fitted_)
         return module.train(inner.training)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -282,33 +306,15 @@ class RobustHead:
             If layers or pooling are functions, which a file cannot hold.
         """
         self._check_fitted()
-        arrays, ensemble = self.ensemble_._state()
-        report = self.report_
-        of_report = {
-            "quality": report.quality,
-            "suggested_probability": report.suggested_probability,
-            "typicality": report.typicality,
-            "in_sample": report.in_sample,
-            "order": report.order,
-            "transition": report.transition,
-        }
-        settings = {
-            "ensemble": ensemble,
-            "layers": _only_text(self._layers, "layers"),
-            "pool": _only_text(self.pool, "pool"),
-            "softmax": self._softmax,
-            "fingerprint": self._fingerprint,
-            "features": self.layers_,
-            "noise_rate": report.noise_rate,
-            "noise_rate_error": report.noise_rate_error,
-            "given": persist.labels_to_json(report.given),
-            "suggested": persist.labels_to_json(report.suggested),
-            "kind": persist.labels_to_json(report.kind),
-            "ids": persist.labels_to_json(np.asarray(report.ids)),
-        }
-        named = {f"ensemble.{k}": v for k, v in arrays.items()}
-        named |= {f"report.{k}": v for k, v in of_report.items()}
-        persist.write_model(path, type(self).__name__, named, settings)
+        saved = SavedHead(
+            ensemble=self.ensemble_,
+            baselines=self.baselines_,
+            report=self.report_,
+            layers=self._taps,
+            pool=self.pool,
+            fingerprint=self._fingerprint,
+        )
+        saved.write(path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], net: nn.Module) -> Self:
@@ -319,32 +325,15 @@ class RobustHead:
         rehead.files.persist.ModelFileError
             If the file is damaged or of another kind, or the network has other weights.
         """
-        arrays, settings = persist.read_model(path, cls.__name__)
-        if settings["fingerprint"] != network_fingerprint(unwrap(net)):
-            raise persist.ModelFileError(
+        saved = SavedHead.read(path)
+        if saved.fingerprint != network_fingerprint(unwrap(net)):
+            raise ModelFileError(
                 f"{path} was made for a network with other weights. Load those weights into the "
                 "network first, or fit a new head."
             )
-
-        def part(prefix: str) -> dict[str, Array]:
-            return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
-
-        self = cls(net, settings["layers"], pool=settings["pool"], softmax=settings["softmax"])
-        self._softmax, self._rog = settings["softmax"], None
-        self.ensemble_ = LayerEnsemble._from_state(part("ensemble."), settings["ensemble"])
-        self.ensemble = self.ensemble_
-        self.classes_, self.layers_ = self.ensemble_.classes_, settings["features"]
-        self._layers, self._fingerprint = settings["layers"], settings["fingerprint"]
-        labels = {k: persist.labels_from_json(settings[k]) for k in LABELS}
-        fields: dict[str, Any] = {k: settings[k] for k in ("noise_rate", "noise_rate_error")}
-        fields |= part("report.") | labels
-        self.report_ = LabelReport(**fields, classes=self.classes_, model=self.ensemble_)
-        return self
-
-    def _judged(self, features: Features, inputs: Mapping[str, Array], y: Array) -> LabelReport:
-        # Ids of a loader may repeat, which an audit of its own would refuse.
-        report = score_labels(self.ensemble_, inputs, y)
-        return replace(report, ids=np.array(features.ids))
+        self = cls(net, saved.layers, pool=saved.pool, softmax=saved.softmax)
+        self.ensemble.set_params(**{**saved.ensemble.get_params(deep=False), "given": None})
+        return self._adopt(saved.ensemble, saved.baselines, saved.report, saved.layers)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "ensemble_"):
@@ -363,26 +352,24 @@ class RobustHead:
 
     def _features_of(self, loader: Any, progress: bool | None) -> Mapping[str, Array]:
         self._check_fitted()
-        return self._inputs(self._extract(loader, self._layers, None, progress), self.classes_)
+        return self._inputs(self._extract(loader, self._taps, None, progress))
 
-    def _paper(self, inputs: Any, labels: Array, held_out: Any) -> LayerEnsemble | None:
-        """RoG of the hidden layers, to compare with."""
-        hidden = [name for name in inputs if name not in (INPUT, SOFTMAX)]
-        if not hidden:
-            return None
-        if held_out is not None:
-            held_out = ({name: held_out[0][name] for name in hidden}, held_out[1])
-        rog = LayerEnsemble(preset="paper", random_state=self.ensemble.random_state)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what it cannot trim is not the user's concern here
-            return rog.fit({name: inputs[name] for name in hidden}, labels, held_out)
+    def _inputs(self, features: Features) -> Mapping[str, Array]:
+        return _inputs(features, self.classes_, SOFTMAX in self.ensemble_.inputs_.names)
 
-    def _inputs(self, features: Features, labels: Array) -> Mapping[str, Array]:
-        """What the ensemble takes: the layers, and the softmax where it is a member."""
-        if not self._softmax:
-            return features.layers
-        softmax = own_softmax(features.outputs, np.unique(labels))
-        return {**features.layers, SOFTMAX: softmax}
+
+def _inputs(features: Features, labels: Array, softmax: bool) -> Mapping[str, Array]:
+    """What the ensemble takes: the layers, and the softmax where it is a member."""
+    if not softmax:
+        return features.layers
+    return {**features.layers, SOFTMAX: own_softmax(features.outputs, np.unique(labels))}
+
+
+def _judged(
+    ensemble: LayerEnsemble, features: Features, inputs: Mapping[str, Array], labels: Array
+) -> LabelReport:
+    # Ids of a loader may repeat, which an audit of its own would refuse.
+    return replace(score_labels(ensemble, inputs, labels), ids=np.array(features.ids))
 
 
 def _labels(features: Features, what: str) -> Array:
@@ -392,20 +379,3 @@ def _labels(features: Features, what: str) -> Array:
             "with 'labels'."
         )
     return features.labels
-
-
-def _only_text(value: Any, what: str) -> Any:
-    """Names as JSON can hold them; functions cannot be saved."""
-    parts = (
-        value.values()
-        if isinstance(value, Mapping)
-        else [value]
-        if isinstance(value, str)
-        else value
-    )
-    if callable(value) or not all(isinstance(p, str) for p in parts):
-        raise TypeError(
-            f"{what} holds functions or networks, which cannot be saved to a file. Save "
-            "head.ensemble_ instead, and extract the features yourself."
-        )
-    return dict(value) if isinstance(value, Mapping) else value

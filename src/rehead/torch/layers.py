@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from rehead.torch.batches import Batch, tensors_in
-from rehead.torch.pooling import features_last, first_tensor, pool_output
+from rehead.torch.pooling import CONVOLUTIONS, features_last, first_tensor, pool_output
 from rehead.torch.taps import BEFORE, HIDDEN, Recorder
 
 N_AUTO = 4
@@ -83,44 +83,47 @@ def candidate_layers(net: nn.Module, batch: Batch) -> list[Candidate]:
         return _hidden_states(net, batch)
     own = _own_blocks(net)
     blocks = own or _blocks(net)
-    inside = {
-        name for name, _ in net.named_modules() if any(name.startswith(b + ".") for b in blocks)
-    }
-    leaves = [
-        name
-        for name, module in net.named_modules()
-        if isinstance(module, (nn.Linear, nn.modules.conv._ConvNd))
-        and name not in inside
-        and name not in blocks
-        and name
-    ]
-    outputs = _probe(net, batch, blocks, leaves)
     candidates: list[Candidate] = []
     features: list[Tensor] = []
-    for name, output in outputs:
-        layer = name.removesuffix(BEFORE)
-        try:
-            pooled = pool_output(
-                output.float(), "mean", name, tokens=features_last(net, layer), mask=batch.mask
-            )
-        except ValueError:
+    for name, output in _probe(net, batch, blocks, _leaves(net, blocks)):
+        pooled = _pooled(net, name, output, batch)
+        if pooled is None:
             continue
-        if len(pooled) != len(batch) or _is_input(output, batch):
-            continue
-        # The pooled output of the last block often *is* the input of the last layer.
-        same = [
-            i
-            for i, f in enumerate(features)
-            if f.shape == pooled.shape and torch.allclose(f, pooled, rtol=1e-3, atol=1e-5)
-        ]
+        same = [i for i, other in enumerate(features) if _is_same(other, pooled)]
         if any(candidates[i].name in own for i in same) and name not in own:
             continue
         for i in reversed(same):
             del candidates[i], features[i]
-        kind = type(net.get_submodule(layer)).__name__
+        kind = type(net.get_submodule(name.removesuffix(BEFORE))).__name__
         candidates.append(Candidate(name, kind, tuple(output.shape[1:]), pooled.shape[1]))
         features.append(pooled)
     return candidates
+
+
+def _leaves(net: nn.Module, blocks: list[str]) -> list[str]:
+    """Names of linear and convolutional layers that are neither blocks nor inside of one."""
+    return [
+        name
+        for name, module in net.named_modules()
+        if isinstance(module, (nn.Linear, *CONVOLUTIONS))
+        and name
+        and not any(name == block or name.startswith(block + ".") for block in blocks)
+    ]
+
+
+def _pooled(net: nn.Module, name: str, output: Tensor, batch: Batch) -> Tensor | None:
+    """One vector a sample, or None if the output cannot be brought to that, or is the input."""
+    try:
+        tokens = features_last(net, name.removesuffix(BEFORE))
+        pooled = pool_output(output.float(), "mean", name, tokens=tokens, mask=batch.mask)
+    except ValueError:
+        return None
+    return None if len(pooled) != len(batch) or _is_input(output, batch) else pooled
+
+
+def _is_same(a: Tensor, b: Tensor) -> bool:
+    """Whether features are alike: pooled, the last block often *is* the last layer's input."""
+    return a.shape == b.shape and torch.allclose(a, b, rtol=1e-3, atol=1e-5)
 
 
 def _is_input(output: Tensor, batch: Batch) -> bool:

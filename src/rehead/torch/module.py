@@ -7,7 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rehead.ensemble.estimator import LayerEnsemble
+from rehead.ensemble import FittedEnsemble
+from rehead.ensemble.problem import STACK
 from rehead.torch.batches import Batch
 from rehead.torch.taps import Finish, Recorder, Tap
 
@@ -27,18 +28,20 @@ class RobustModule(nn.Module):
         backbone: nn.Module,
         taps: list[Tap],
         pooling: Finish,
-        ensemble: LayerEnsemble,
+        ensemble: FittedEnsemble,
     ) -> None:
         super().__init__()
         self.backbone = backbone
-        self.classes = ensemble.classes_.tolist()
+        self.classes = ensemble.classes.tolist()
         self._taps = taps
-        self._members = list(ensemble.layers_)
-        self._given = list(ensemble.given or [])
-        self._stacked = list(ensemble._stacked)
-        honest = next(iter(ensemble._calibrations.values()), None)
-        self._temperature = 1.0 if honest is None else honest.temperature
-        offsets = torch.zeros(len(self.classes)) if honest is None else torch.tensor(honest.offsets)
+        self._members = ensemble.names
+        self._stacked = ensemble.stacked
+        # The network's softmax is the only member that is given.
+        calibration = next(iter(ensemble.given.values()), None)
+        offsets = torch.zeros(len(self.classes))
+        self._temperature = 1.0
+        if calibration is not None:
+            self._temperature, offsets = calibration.temperature, torch.tensor(calibration.offsets)
         self.register_buffer("offsets", offsets.float())
         self.encoders = nn.ModuleDict(
             {
@@ -47,13 +50,11 @@ class RobustModule(nn.Module):
                 if isinstance(tap.source, nn.Module)
             }
         )
-        for i, name in enumerate(self._members):
-            if name in self._given:
-                continue
-            g = ensemble.estimators_[name]._gaussians
+        for i, member in enumerate(ensemble.members.values()):
+            g = member.gaussians
             for part, value in (("centre", g.centre), ("weight", g.slopes), ("bias", g.bias)):
                 self.register_buffer(f"{part}{i}", torch.tensor(value, dtype=torch.float32))
-        weights = torch.tensor(ensemble.weights_, dtype=torch.float32)
+        weights = torch.tensor(ensemble.weights, dtype=torch.float32)
         self.register_buffer(
             "log_weights", weights.clamp(min=torch.finfo(torch.float32).tiny).log()
         )
@@ -64,8 +65,8 @@ class RobustModule(nn.Module):
         batch = Batch(args, kwargs)
         with self._recorder.hooked():
             features, output = self._recorder.run(batch)
-        if "stack" in self._members and "stack" not in features:
-            features["stack"] = torch.cat([features[name] for name in self._stacked], dim=1)
+        if self._stacked:
+            features[STACK] = torch.cat([features[name] for name in self._stacked], dim=1)
         logs = [
             self._log_posterior(i, features.get(name), output)
             for i, name in enumerate(self._members)

@@ -13,15 +13,37 @@ from rehead.torch.batches import tensors_in
 Pool = Literal["mean", "first", "tokens", "channels", "flatten"] | Callable[[Tensor], Tensor]
 POOLS = ("mean", "first", "tokens", "channels", "flatten")
 
-_FEATURES_LAST = (nn.Linear, nn.LayerNorm, nn.Embedding, nn.MultiheadAttention, nn.RNNBase)
-_FEATURES_FIRST = (
-    nn.modules.conv._ConvNd,
-    nn.modules.batchnorm._BatchNorm,
-    nn.modules.pooling._MaxPoolNd,
-    nn.modules.pooling._AvgPoolNd,
+CONVOLUTIONS = (
+    nn.Conv1d,
+    nn.Conv2d,
+    nn.Conv3d,
+    nn.ConvTranspose1d,
+    nn.ConvTranspose2d,
+    nn.ConvTranspose3d,
+)
+"""All convolutions; lazy ones are instances of these."""
+FEATURES_LAST = (nn.Linear, nn.LayerNorm, nn.Embedding, nn.MultiheadAttention, nn.RNNBase)
+"""Layers that work on the last axis."""
+FEATURES_SECOND = (
+    *CONVOLUTIONS,
+    nn.BatchNorm1d,
+    nn.BatchNorm2d,
+    nn.BatchNorm3d,
+    nn.SyncBatchNorm,
+    # Not instances of the three above, unlike lazy convolutions.
+    nn.LazyBatchNorm1d,
+    nn.LazyBatchNorm2d,
+    nn.LazyBatchNorm3d,
+    nn.MaxPool1d,
+    nn.MaxPool2d,
+    nn.MaxPool3d,
+    nn.AvgPool1d,
+    nn.AvgPool2d,
+    nn.AvgPool3d,
     nn.GroupNorm,
     nn.InstanceNorm1d,
 )
+"""Layers that work on the second axis, that of channels."""
 
 
 def first_tensor(output: Any, layer: str) -> Tensor:
@@ -49,9 +71,9 @@ def features_last(net: nn.Module, name: str = "") -> bool | None:
     layer = net.get_submodule(name)
     before = [net.get_submodule(n) for n in names[: names.index(name)] if n]
     for part in reversed([*before, *layer.modules()]):
-        if isinstance(part, _FEATURES_LAST):
+        if isinstance(part, FEATURES_LAST):
             return True
-        if isinstance(part, _FEATURES_FIRST):
+        if isinstance(part, FEATURES_SECOND):
             return False
     return None
 

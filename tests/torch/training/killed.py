@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import time
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from torch import Tensor, nn
 
 from rehead.files import persist
 from rehead.torch.models import FCN
-from rehead.torch.training import METHODS, Recipe, Trained, checkpoint, loop, train
+from rehead.torch.training import METHODS, Recipe, Run, Trained, checkpoint, epochs, loop, train
 
 
 class ConvNet(nn.Module):
@@ -45,33 +46,16 @@ def of_images(method, folder: Path | None, **options) -> Trained:
     X = np.random.default_rng(1).integers(256, size=(70, 3, 8, 8), dtype=np.uint8)
     y = np.arange(70) % 3
     recipe = Recipe(epochs=5, batch_size=16, augment=("crop", "flip"), weight_decay=1e-4, **options)
-    held_out = (X[60:], y[60:])
-    return train(
-        ConvNet,
-        X[:60],
-        y[:60],
-        method=method,
-        recipe=recipe,
-        validation=held_out,
-        keep="best",
-        folder=folder,
-        device="cpu",
-    )
+    run = Run(validation=(X[60:], y[60:]), keep="best", folder=folder, device="cpu")
+    return train(ConvNet, X[:60], y[:60], method=method, recipe=recipe, run=run)
 
 
 def of_vectors(method, folder: Path | None, **options) -> Trained:
     X, y, _ = vectors()
     recipe = Recipe(epochs=5, batch_size=16, optimizer="adam", learning_rate=1e-2, drop_last=True)
-    return train(
-        lambda: FCN(6, 3, hidden=(8,)),
-        X,
-        y,
-        method=method,
-        recipe=recipe,
-        folder=folder,
-        device="cpu",
-        **options,
-    )
+    run = Run(folder=folder, device="cpu")
+    make_net = partial(FCN, 6, 3, hidden=(8,))
+    return train(make_net, X, y, method=method, recipe=recipe, run=run, **options)
 
 
 def teacher():
@@ -148,20 +132,20 @@ def start(case: Case, folder: Path) -> None:
     if case.moment != "step without checkpoints":
         loop.CHECKPOINT_SECONDS = 0.0
     if case.moment.startswith("step"):
-        die_at(loop, "step", case.n)
+        die_at(epochs, "step", case.n)
     elif case.moment == "move":
         die_at(persist.os, "replace", case.n)
     elif case.moment == "log":
         die_at(checkpoint, "append_log", case.n)
     else:
         # Slow enough to be killed in the middle.
-        original = loop.step
+        original = epochs.step
 
         def slow(*arguments):
             time.sleep(0.03)
             return original(*arguments)
 
-        loop.step = slow
+        epochs.step = slow
     RUNS[case.run](folder)
 
 

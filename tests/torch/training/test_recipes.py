@@ -3,10 +3,8 @@
 from dataclasses import FrozenInstanceError, replace
 
 import pytest
-import torch
 
 from rehead.torch.training import RECIPES, Recipe, find_recipe
-from rehead.torch.training.loop import make_optimizer, set_betas
 
 
 @pytest.mark.parametrize("table", ["table1", "table2", "table3", "table6", "table7", "table8"])
@@ -68,28 +66,6 @@ def test_a_constant_rate_is_constant() -> None:
 
 def test_betas_without_a_late_value_never_change() -> None:
     assert {Recipe(epochs=10).betas_at(e) for e in range(10)} == {(0.9, 0.999)}
-
-
-def test_the_optimiser_is_the_recipes() -> None:
-    net = torch.nn.Linear(3, 2)
-    sgd = make_optimizer(net, RECIPES["table2"])
-    assert isinstance(sgd, torch.optim.SGD)
-    group = sgd.param_groups[0]
-    assert (group["momentum"], group["weight_decay"], group["nesterov"]) == (0.9, 1e-4, False)
-    adam = make_optimizer(net, RECIPES["table4"])
-    assert isinstance(adam, torch.optim.Adam)
-    set_betas(adam, RECIPES["table4"], 79)
-    assert adam.param_groups[0]["betas"] == (0.9, 0.999)
-    set_betas(adam, RECIPES["table4"], 80)
-    assert adam.param_groups[0]["betas"] == (0.1, 0.999)
-
-
-def test_parameters_that_are_frozen_are_not_optimised() -> None:
-    net = torch.nn.Linear(3, 2)
-    net.weight.requires_grad_(False)
-    assert [p.shape for p in make_optimizer(net, Recipe(epochs=1)).param_groups[0]["params"]] == [
-        net.bias.shape
-    ]
 
 
 def test_a_recipe_for_a_data_set_goes_before_the_general_one() -> None:

@@ -23,17 +23,23 @@ from rehead.torch.models.cnn9 import CNN9
 from rehead.torch.models.densenet import DenseNet
 from rehead.torch.models.fcn import FCN, fcn
 from rehead.torch.models.input import Normalise
-from rehead.torch.models.resnet import ResNet
+from rehead.torch.models.resnet import ResNet, ResNetVariant
 from rehead.torch.models.vgg import VGG
 
 MODELS: dict[str, Callable[..., nn.Module]] = {
     "resnet34": partial(ResNet, blocks=(3, 4, 6, 3), width=64),
     # The authors' released model does not widen its last stage.
-    "resnet34-released": partial(ResNet, blocks=(3, 4, 6, 3), width=64, multiples=(1, 2, 4, 4)),
-    "resnet44": partial(ResNet, blocks=(7, 7, 7), width=16, preactivation=True),
+    "resnet34-released": partial(
+        ResNet, blocks=(3, 4, 6, 3), width=64, variant=ResNetVariant(multiples=(1, 2, 4, 4))
+    ),
+    "resnet44": partial(
+        ResNet, blocks=(7, 7, 7), width=16, variant=ResNetVariant(preactivation=True)
+    ),
     "resnet44-wide": partial(ResNet, blocks=(7, 7, 7), width=64),
     # For two CPU cores: 12 epochs are enough to memorise noisy labels of 10,000 images.
-    "resnet-small": partial(ResNet, blocks=(2, 2, 2), width=32, stem_stride=2),
+    "resnet-small": partial(
+        ResNet, blocks=(2, 2, 2), width=32, variant=ResNetVariant(stem_stride=2)
+    ),
     "densenet100": DenseNet,
     "vgg13": VGG,
     "cnn9": CNN9,
@@ -41,4 +47,4 @@ MODELS: dict[str, Callable[..., nn.Module]] = {
 }
 """Networks by name: ``MODELS[name](num_classes, ...)``. Every option can be given anew."""
 
-__all__ = ["CNN9", "FCN", "MODELS", "VGG", "DenseNet", "Normalise", "ResNet"]
+__all__ = ["CNN9", "FCN", "MODELS", "VGG", "DenseNet", "Normalise", "ResNet", "ResNetVariant"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from rehead.torch.models._options import check_whole
 from rehead.torch.models.input import Channels, Normalise
+from rehead.torch.models.options import check_whole
 
 MULTIPLES = (1, 1, 1, 2, 2, 2, 4, 2, 1)
 POOLED = (3, 6)

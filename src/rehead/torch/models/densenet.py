@@ -7,8 +7,8 @@ from collections import OrderedDict
 import torch
 from torch import Tensor, nn
 
-from rehead.torch.models._options import check_whole
 from rehead.torch.models.input import Channels, Normalise
+from rehead.torch.models.options import check_whole
 
 N_BLOCKS = 3
 

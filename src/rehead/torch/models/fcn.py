@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from rehead.torch.models._options import check_whole
+from rehead.torch.models.options import check_whole
 
 
 class FCN(nn.Module):

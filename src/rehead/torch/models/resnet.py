@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from rehead.torch.models._options import check_counts, check_whole
 from rehead.torch.models.input import Channels, Normalise
+from rehead.torch.models.options import check_counts, check_whole
 
 
 class BasicBlock(nn.Module):
@@ -62,6 +64,43 @@ def _keras_norm_relu(width: int) -> nn.Module:
     return nn.Sequential(nn.BatchNorm2d(width, eps=1e-3, momentum=1 - 0.99), nn.ReLU())
 
 
+@dataclass(frozen=True)
+class ResNetVariant:
+    """What tells residual networks of the same depth and width apart.
+
+    Attributes
+    ----------
+    multiples : sequence of int, optional
+        Channels of each stage in units of the first one's. Default: twice as many in each stage.
+    preactivation : bool, default False
+        The network of the D2L code: pre-activation blocks, convolutions with biases, shortcuts
+        without normalisation, He's normal initialisation, Keras' batch norm. Otherwise PyTorch's
+        own initialisation.
+    stem_stride : int, default 1
+        With 2, the first convolution halves height and width: for the same work, four times the
+        parameters, so that a small network memorises sooner.
+    """
+
+    multiples: Sequence[int] | None = None
+    preactivation: bool = False
+    stem_stride: int = 1
+
+    def __post_init__(self) -> None:
+        check_whole(self.stem_stride, "stem_stride")
+
+    def widths(self, width: int, n_stages: int) -> list[int]:
+        """Channels of each stage; ``width`` is a unit."""
+        if self.multiples is None:
+            return [width * 2**i for i in range(n_stages)]
+        multiples = check_counts(self.multiples, "multiples")
+        if len(multiples) != n_stages:
+            raise ValueError(
+                f"multiples must have one number for each of the {n_stages} stages of blocks, got "
+                f"{self.multiples!r}."
+            )
+        return [width * m for m in multiples]
+
+
 class ResNet(nn.Module):
     """A 3 x 3 convolution, stages of basic blocks, the average over space, a linear classifier.
 
@@ -74,15 +113,8 @@ class ResNet(nn.Module):
         Channels of the first stage.
     blocks : sequence of int, default (3, 4, 6, 3)
         Blocks of each stage.
-    multiples : sequence of int, optional
-        Channels of each stage in units of ``width``. Default: twice as many in each stage.
-    preactivation : bool, default False
-        The network of the D2L code: pre-activation blocks, convolutions with biases, shortcuts
-        without normalisation, He's normal initialisation, Keras' batch norm. Otherwise PyTorch's
-        own initialisation.
-    stem_stride : int, default 1
-        With 2, the first convolution halves height and width: for the same work, four times the
-        parameters, so that a small network memorises sooner.
+    variant : ResNetVariant, or a mapping with some of its fields
+        How stages widen, what blocks are made of, whether the first convolution halves the image.
     in_channels : int, default 3
     mean, std : float or sequence of float, optional
         See :class:`rehead.torch.models.Normalise`.
@@ -114,9 +146,7 @@ class ResNet(nn.Module):
         *,
         width: int = 64,
         blocks: Sequence[int] = (3, 4, 6, 3),
-        multiples: Sequence[int] | None = None,
-        preactivation: bool = False,
-        stem_stride: int = 1,
+        variant: ResNetVariant | Mapping[str, Any] | None = None,
         in_channels: int = 3,
         mean: Channels | None = None,
         std: Channels | None = None,
@@ -124,12 +154,14 @@ class ResNet(nn.Module):
         super().__init__()
         check_whole(num_classes, "num_classes")
         check_whole(width, "width")
-        check_whole(stem_stride, "stem_stride")
         blocks = check_counts(blocks, "blocks")
-        widths = [width * m for m in _multiples(multiples, len(blocks))]
+        if not isinstance(variant, ResNetVariant):
+            variant = ResNetVariant(**(variant or {}))
+        preactivation = variant.preactivation
+        widths = variant.widths(width, len(blocks))
         self.normalise = Normalise(check_whole(in_channels, "in_channels"), mean=mean, std=std)
         norm_relu = _keras_norm_relu if preactivation else _norm_relu
-        conv = nn.Conv2d(in_channels, widths[0], 3, stem_stride, 1, bias=preactivation)
+        conv = nn.Conv2d(in_channels, widths[0], 3, variant.stem_stride, 1, bias=preactivation)
         self.stem = nn.Sequential(conv, norm_relu(widths[0]))
         self._stages = [f"stage{i + 1}" for i in range(len(blocks))]
         for i, name in enumerate(self._stages):
@@ -139,7 +171,9 @@ class ResNet(nn.Module):
         self.classifier = nn.Linear(widths[-1], num_classes)
         if preactivation:
             self.apply(_he_normal)
+        self._name_layers(blocks, preactivation)
 
+    def _name_layers(self, blocks: Sequence[int], preactivation: bool) -> None:
         self.block_layers = tuple(
             f"{name}.block{j + 1}"
             for name, n in zip(self._stages, blocks, strict=True)
@@ -172,18 +206,6 @@ def _stage(i: int, n: int, inside: int, outside: int, preactivation: bool) -> nn
         )
         inside = outside
     return nn.Sequential(stage)
-
-
-def _multiples(given: Sequence[int] | None, n_stages: int) -> tuple[int, ...]:
-    if given is None:
-        return tuple(2**i for i in range(n_stages))
-    multiples = check_counts(given, "multiples")
-    if len(multiples) != n_stages:
-        raise ValueError(
-            f"multiples must have one number for each of the {n_stages} stages of blocks, got "
-            f"{given!r}."
-        )
-    return multiples
 
 
 def _he_normal(module: nn.Module) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-from rehead.torch.models._options import check_counts, check_whole
 from rehead.torch.models.input import Channels, Normalise
+from rehead.torch.models.options import check_counts, check_whole
 
 MOST = 8
 """Groups get twice as many channels as the one before, up to this multiple of the first."""

@@ -7,9 +7,11 @@ was killed goes on from the last whole epoch and ends with the same weights.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,40 +22,60 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from rehead.files.persist import read_model, remove_leftovers, write_atomically, write_model
-from rehead.torch.training.method import Memory
+from rehead.torch.training.method import Method
+from rehead.torch.training.state import History, State
+from rehead.torch.training.task import Task
 
 FILE = "checkpoint.safetensors"
 LOG = "log.jsonl"
 KIND = "training checkpoint"
-
-History = list[dict[str, Any]]
 
 
 class DiskError(OSError):
     """A file of a run could not be written."""
 
 
-def write_checkpoint(
-    folder: Path,
-    identity: Mapping[str, Any],
-    nets: list[nn.Module],
-    optimizers: list[Optimizer],
-    memory: Memory,
-    history: History,
-) -> None:
+def run_identity(task: Task, method: Method) -> dict[str, Any]:
+    """What two runs must share for one to go on where the other stopped."""
+    held_out = task.held_out if task.held_out is not None and task.held_out.keep_best else None
+    return {
+        "method": method.name,
+        "settings": dict(method.settings),
+        "recipe": asdict(task.recipe),
+        "seed": task.seed,
+        "precision": str(task.precision),
+        "keep": "last" if held_out is None else "best",
+        "data": data_fingerprint(task.X, task.y, task.trusted),
+        "held out": None if held_out is None else data_fingerprint(held_out.X, held_out.y),
+        "network": sorted(
+            f"{name} {tuple(p.shape)}" for name, p in task.network().state_dict().items()
+        ),
+    }
+
+
+def data_fingerprint(X: Tensor, *columns: Tensor) -> str:
+    """A checksum of whole columns (labels, trusted samples) and some of the inputs."""
+    digest = hashlib.sha256(f"{tuple(X.shape)}{X.dtype}".encode())
+    rows = torch.linspace(0, len(X) - 1, min(64, len(X))).long()
+    for part in (*columns, X[rows.to(X.device)]):
+        digest.update(part.cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def write_checkpoint(folder: Path, identity: Mapping[str, Any], state: State) -> None:
     """Write the state after an epoch."""
-    tensors = {f"memory/{name}": value for name, value in memory.items()}
-    for i, (net, optimizer) in enumerate(zip(nets, optimizers, strict=True)):
+    tensors = {f"memory/{name}": value for name, value in state.memory.items()}
+    for i, (net, optimizer) in enumerate(zip(state.nets, state.optimizers, strict=True)):
         tensors |= {f"net{i}/{name}": value for name, value in net.state_dict().items()}
-        for p, state in optimizer.state_dict()["state"].items():
+        for p, values in optimizer.state_dict()["state"].items():
             tensors |= {
                 f"optimizer{i}/{p}/{name}": torch.as_tensor(value)
-                for name, value in state.items()
+                for name, value in values.items()
                 if value is not None
             }
     arrays = {name: value.detach().cpu().numpy() for name, value in tensors.items()}
     with _writing(folder):
-        write_model(folder / FILE, KIND, arrays, {"identity": identity, "history": history})
+        write_model(folder / FILE, KIND, arrays, {"identity": identity, "history": state.history})
 
 
 @contextmanager
@@ -75,29 +97,33 @@ def has_checkpoint(folder: Path) -> bool:
 
 
 def read_checkpoint(
-    folder: Path,
-    identity: Mapping[str, Any],
-    nets: list[nn.Module],
-    optimizers: list[Optimizer],
-) -> tuple[Memory, History]:
-    """Put networks and optimisers in the state of the checkpoint; the rest is returned."""
+    folder: Path, identity: Mapping[str, Any], state: State, device: torch.device
+) -> None:
+    """Bring a new run to the state of the checkpoint; another run's is an error."""
     arrays, settings = read_model(folder / FILE, KIND)
     check_same_run(settings["identity"], identity, folder)
     tensors = {name: torch.from_numpy(np.array(a)) for name, a in arrays.items()}
-    for i, (net, optimizer) in enumerate(zip(nets, optimizers, strict=True)):
+    for i, (net, optimizer) in enumerate(zip(state.nets, state.optimizers, strict=True)):
         net.load_state_dict(_under(f"net{i}/", tensors))
-        state: dict[int, dict[str, Tensor]] = {}
-        parameters = optimizer.param_groups[0]["params"]
-        for name, value in _under(f"optimizer{i}/", tensors).items():
-            number, _, key = name.partition("/")
-            like = parameters[int(number)]
-            if value.shape == like.shape:  # in the same order in memory, as fused steps need it
-                value = torch.empty_like(like).copy_(value)
-            state.setdefault(int(number), {})[key] = value
-        optimizer.load_state_dict(
-            {"state": state, "param_groups": optimizer.state_dict()["param_groups"]}
-        )
-    return _under("memory/", tensors), settings["history"]
+        _restore(optimizer, _under(f"optimizer{i}/", tensors))
+    memory = _under("memory/", tensors)
+    state.memory = {name: value.to(device) for name, value in memory.items()}
+    state.history = settings["history"]
+
+
+def _restore(optimizer: Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Give an optimiser what it knew about each parameter: tensors named NUMBER/NAME."""
+    state: dict[int, dict[str, Tensor]] = {}
+    parameters = optimizer.param_groups[0]["params"]
+    for name, value in tensors.items():
+        number, _, key = name.partition("/")
+        like = parameters[int(number)]
+        if value.shape == like.shape:  # in the same order in memory, as fused steps need it
+            value = torch.empty_like(like).copy_(value)
+        state.setdefault(int(number), {})[key] = value
+    optimizer.load_state_dict(
+        {"state": state, "param_groups": optimizer.state_dict()["param_groups"]}
+    )
 
 
 def check_same_run(found: Mapping[str, Any], wanted: Mapping[str, Any], folder: Path) -> None:

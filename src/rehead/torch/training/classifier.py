@@ -13,8 +13,10 @@ from rehead._typing import Array
 from rehead.torch.training.inputs import as_inputs
 from rehead.torch.training.loop import train
 from rehead.torch.training.method import Method
+from rehead.torch.training.predictions import predict_probabilities
 from rehead.torch.training.recipes import Recipe
-from rehead.torch.training.task import MakeNet, predict_probabilities
+from rehead.torch.training.run import Run
+from rehead.torch.training.task import MakeNet
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
@@ -24,8 +26,10 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     ----------
     make_net : callable
         Makes a new network with one output for each class, in sorted order.
-    method, recipe, seed, device, progress
+    method, recipe
         See :func:`rehead.torch.training.train`.
+    seed, device, progress
+        See :class:`rehead.torch.training.Run`.
 
     Examples
     --------
@@ -69,9 +73,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             codes,
             method=self.method,
             recipe=self.recipe,
-            seed=self.seed,
-            device=self.device,
-            progress=self.progress,
+            run=Run(seed=self.seed, device=self.device, progress=self.progress),
         ).net
         return self
 

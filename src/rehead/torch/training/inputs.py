@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import math
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,11 +11,11 @@ from torch import Tensor, nn
 from rehead import _validation as check
 from rehead._typing import Array
 from rehead.torch.training.method import Method
+from rehead.torch.training.predictions import predict_logits
 from rehead.torch.training.recipes import Recipe, find_recipe
-from rehead.torch.training.settings import check_count
-from rehead.torch.training.task import MakeNet, Task, predict_logits
+from rehead.torch.training.run import PRECISIONS, Run
+from rehead.torch.training.task import HeldOut, MakeNet, Task
 
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 ON_DEVICE = 2**31
 """Inputs of up to so many bytes are moved to a GPU once, larger ones batch by batch."""
 
@@ -41,57 +37,44 @@ def as_task(
     *,
     recipe: str | Recipe,
     trusted: Any = None,
-    validation: tuple[Any, Any] | None = None,
-    keep: str = "last",
-    seed: int = 0,
-    device: str | torch.device | None = None,
-    precision: str = "float32",
-    folder: str | Path | None = None,
-    progress: bool | None = None,
-    on_epoch: Callable[[dict[str, Any]], None] | None = None,
+    run: Run | None = None,
 ) -> Task:
     """Check everything that does not depend on the method."""
-    check.check_choice(precision, PRECISIONS, "precision")
-    check_count("seed", seed, least=0)
-    check.check_choice(keep, ("last", "best"), "keep")
-    if keep == "best" and validation is None:
-        raise ValueError("keep='best' needs validation=(X, y) to tell which weights are best.")
-    target = torch.device(device if device is not None else default_device())
+    run = Run() if run is None else run
+    device = torch.device(run.device if run.device is not None else default_device())
     make = GivenNet(make_net) if isinstance(make_net, nn.Module) else make_net
-    inputs, labels = as_inputs(X), as_codes(y)
-    _check_lengths(inputs, labels)
+    inputs, labels = as_samples(X, y)
     mask = check.check_mask(trusted, len(labels), "trusted")
     known = torch.zeros(len(labels), dtype=torch.bool) if mask is None else torch.from_numpy(mask)
-    held_out = None
-    if validation is not None:
-        held_out = as_inputs(validation[0]), as_codes(validation[1])
-        _check_lengths(*held_out)
-        if held_out[0].shape[1:] != inputs.shape[1:]:
-            raise ValueError(
-                f"Validation inputs have shape {tuple(held_out[0].shape[1:])}, training inputs "
-                f"{tuple(inputs.shape[1:])}."
-            )
-    n_classes = _outputs(make, inputs, target)
-    for codes in (labels, *([] if held_out is None else [held_out[1]])):
+    held_out = _held_out(run, inputs)
+    n_classes = _outputs(make, inputs, device)
+    for codes in (labels, *([] if held_out is None else [held_out.y])):
         _check_codes(codes, n_classes)
-    if inputs.nbytes < ON_DEVICE:
-        inputs = inputs.to(target)
     return Task(
         make_net=make,
-        X=inputs,
-        y=labels.to(target),
-        trusted=known.to(target),
+        X=inputs.to(device) if inputs.nbytes < ON_DEVICE else inputs,
+        y=labels.to(device),
+        trusted=known.to(device),
         n_classes=n_classes,
         recipe=find_recipe(recipe) if isinstance(recipe, str) else recipe,
-        seed=int(seed),
-        device=target,
-        precision=PRECISIONS[precision],
+        seed=int(run.seed),
+        device=device,
+        precision=PRECISIONS[run.precision],
         held_out=held_out,
-        folder=None if folder is None else Path(folder),
-        progress=progress,
-        keep=keep,
-        on_epoch=on_epoch,
     )
+
+
+def _held_out(run: Run, inputs: Tensor) -> HeldOut | None:
+    """What the run watches: samples like those of training."""
+    if run.validation is None:
+        return None
+    X, y = as_samples(*run.validation[:2])
+    if X.shape[1:] != inputs.shape[1:]:
+        raise ValueError(
+            f"Validation inputs have shape {tuple(X.shape[1:])}, training inputs "
+            f"{tuple(inputs.shape[1:])}."
+        )
+    return HeldOut(X, y, keep_best=run.keep == "best")
 
 
 def check_task(task: Task, method: Method) -> None:
@@ -119,34 +102,23 @@ def check_task(task: Task, method: Method) -> None:
         )
 
 
-def draw_trusted(y: Any, share: float, *, random_state: Any = None) -> Array:
-    """A mask of a share of the samples, at random, with at least one of each class.
-
-    Examples
-    --------
-    >>> from rehead.torch.training import draw_trusted
-    >>> int(draw_trusted([0] * 90 + [1] * 10, 0.1, random_state=0).sum())
-    10
-    """
-    if not 0 < share <= 1:
-        raise ValueError(f"share must be in (0, 1], got {share!r}. For 1 % pass 0.01.")
-    labels = check.check_labels(y, len(y))
-    rng = check.generator_from(random_state)
-    mask = np.zeros(len(labels), bool)
-    _, codes = check.encode_labels(labels)
-    order = rng.permutation(len(codes))
-    # The first sample of each class in a random order, then the rest in that order.
-    firsts = order[np.unique(codes[order], return_index=True)[1]]
-    rest = order[~np.isin(order, firsts)]
-    n = max(len(firsts), math.floor(share * len(codes) + 1e-9))
-    mask[np.concatenate([firsts, rest])[:n]] = True
-    return mask
-
-
 def default_device() -> str:
     """A GPU if there is one."""
     accelerator = torch.accelerator.current_accelerator() if hasattr(torch, "accelerator") else None
     return "cpu" if accelerator is None else str(accelerator)
+
+
+def as_samples(X: Any, y: Any) -> tuple[Tensor, Tensor]:
+    """Inputs and class codes of the same samples."""
+    inputs, labels = as_inputs(X), as_codes(y)
+    if not len(inputs):
+        raise ValueError("There are no samples: X is empty.")
+    if len(inputs) != len(labels):
+        raise ValueError(
+            f"There are {len(inputs)} inputs and {len(labels)} labels. Pass one label for each "
+            "input."
+        )
+    return inputs, labels
 
 
 def as_inputs(X: Any) -> Tensor:
@@ -171,30 +143,12 @@ def as_codes(y: Any) -> Tensor:
     return torch.from_numpy(labels.astype(np.int64))
 
 
-def data_fingerprint(X: Tensor, *columns: Tensor) -> str:
-    """A checksum of whole columns (labels, trusted samples) and some of the inputs."""
-    digest = hashlib.sha256(f"{tuple(X.shape)}{X.dtype}".encode())
-    rows = torch.linspace(0, len(X) - 1, min(64, len(X))).long()
-    for part in (*columns, X[rows.to(X.device)]):
-        digest.update(part.cpu().contiguous().numpy().tobytes())
-    return digest.hexdigest()[:16]
-
-
 def _writable(X: Any) -> Array:
     array = np.asarray(X)
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     if array.dtype.kind not in "buif":
         raise ValueError(f"Inputs must be numbers, got an array of {array.dtype}.")
     return array if array.flags.writeable and array.flags.c_contiguous else array.copy()
-
-
-def _check_lengths(X: Tensor, y: Tensor) -> None:
-    if not len(X):
-        raise ValueError("There are no samples: X is empty.")
-    if len(X) != len(y):
-        raise ValueError(
-            f"There are {len(X)} inputs and {len(y)} labels. Pass one label for each input."
-        )
 
 
 def _check_codes(y: Tensor, n_classes: int) -> None:
@@ -206,7 +160,7 @@ def _check_codes(y: Tensor, n_classes: int) -> None:
         )
 
 
-def _outputs(make: Callable[[], nn.Module], X: Tensor, device: torch.device) -> int:
+def _outputs(make: MakeNet, X: Tensor, device: torch.device) -> int:
     """How many classes the network tells apart: it is asked, with two inputs."""
     with torch.random.fork_rng(devices=[]):
         net = make()

@@ -8,7 +8,7 @@ whose true labels are known.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,20 +17,49 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from rehead.torch.training import losses
-from rehead.torch.training.method import Memory, Method, Moment
-from rehead.torch.training.task import Task, derived_seed, predict_logits
+from rehead.torch.training.method import Method, Moment, Preparation, TrainFirst
+from rehead.torch.training.predictions import predict_logits
+from rehead.torch.training.settings import check_share
+from rehead.torch.training.state import Memory
+from rehead.torch.training.task import Task, derived_seed
 
 PERCENT = 100
 TEACHER = "teacher/"
 """Prefix of the teacher's weights in the memory."""
 
 
-def moving_threshold(memory: Memory, loss: Tensor, percentile: float, decay: float) -> Tensor:
+@dataclass(frozen=True)
+class Pace:
+    """How fast a curriculum goes: which losses are small, and from when on that matters.
+
+    Attributes
+    ----------
+    percentile, decay : float
+        The threshold is the moving average, with this decay, of this quantile of a batch's losses.
+    burn_in : float, default=0.18
+        Share of training in which all samples count ("mixture" and "teacher").
+    gamma : float, default=1
+        Losses so far above the threshold get weight 0 in the last tenth of "mixture".
+    """
+
+    percentile: float = 0.7
+    decay: float = 0.5
+    burn_in: float = 0.18
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("percentile", "decay", "burn_in"):
+            check_share(name, getattr(self, name))
+        if not self.gamma > 0:
+            raise ValueError(f"gamma must be above 0, got {self.gamma!r}.")
+
+
+def moving_threshold(memory: Memory, loss: Tensor, pace: Pace) -> Tensor:
     """``m <- decay m + (1 - decay) quantile``, from m = 0; kept in the memory."""
     before = memory.get("threshold", torch.zeros((), device=loss.device))
     # The lower of two neighbours: with decay 0, exactly the share of smallest losses is below.
-    quantile = torch.quantile(loss.detach().float(), percentile, interpolation="lower")
-    memory["threshold"] = decay * before + (1 - decay) * quantile
+    quantile = torch.quantile(loss.detach().float(), pace.percentile, interpolation="lower")
+    memory["threshold"] = pace.decay * before + (1 - pace.decay) * quantile
     return memory["threshold"]
 
 
@@ -87,24 +116,22 @@ class KnownLabels(NamedTuple):
         return hashlib.sha256(content).hexdigest()[:16]
 
 
-def teach(
-    known: KnownLabels, percentile: float, decay: float, steps: int
-) -> Callable[[Task], Memory]:
+def teach(known: KnownLabels, pace: Pace, steps: int) -> Preparation:
     """What to do before training: a student's losses on known labels, and a teacher from them."""
 
-    def prepare(task: Task) -> Memory:
+    def prepare(task: Task, train_first: TrainFirst) -> Memory:
         if int(known.rows.max()) >= len(task.y):
             raise ValueError(
                 f"clean names row {int(known.rows.max())}, but there are {len(task.y)} samples."
             )
-        student = task.stage("student", _recorded(known))
+        student = train_first("student", task, _recorded(known))
         recorded = student.memory["recorded"].cpu()
         right = (task.y.cpu()[known.rows] == known.labels).float()
         if right.min() == right.max():
             raise ValueError(
                 "All labels that clean names are right, or all are wrong. The teacher needs both."
             )
-        teacher = fit_teacher(recorded, right, percentile, decay, steps, task.seed)
+        teacher = fit_teacher(recorded, right, pace, steps, task.seed)
         return {
             TEACHER + name: value.to(task.device) for name, value in teacher.state_dict().items()
         }
@@ -126,15 +153,11 @@ def _recorded(known: KnownLabels) -> Method:
     return Method("cross-entropy", {"recorded": known.checksum}, before_epoch=before_epoch)
 
 
-def fit_teacher(
-    recorded: Tensor, right: Tensor, percentile: float, decay: float, steps: int, seed: int
-) -> Teacher:
+def fit_teacher(recorded: Tensor, right: Tensor, pace: Pace, steps: int, seed: int) -> Teacher:
     """Train a teacher on losses (epochs x samples) and whether each sample's label is right."""
     epochs, n = recorded.shape
     memory: Memory = {}
-    thresholds = torch.stack(
-        [moving_threshold(memory, loss, percentile, decay) for loss in recorded]
-    )
+    thresholds = torch.stack([moving_threshold(memory, loss, pace) for loss in recorded])
     above = recorded - thresholds[:, None]
     percent = (torch.arange(epochs) * PERCENT // epochs).clamp_max(PERCENT - 1)
     with torch.random.fork_rng(devices=[]):

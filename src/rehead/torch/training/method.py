@@ -7,18 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from torch import Tensor, nn
 
 from rehead.torch.training import losses
-
-if TYPE_CHECKING:
-    from rehead.torch.training.task import Task
-
-Memory = dict[str, Tensor]
-"""All that a method remembers. It is kept in checkpoints; its numbers go to the log."""
+from rehead.torch.training.state import Memory, Trained
+from rehead.torch.training.task import Task
 
 
 class Batch(NamedTuple):
@@ -47,9 +43,12 @@ Loss = Callable[[Tensor, Batch, Memory], Tensor]
 """Logits to the loss of each sample."""
 Selection = Callable[[list[Tensor], list[Tensor], Batch, Moment, Memory], list[Tensor]]
 """Losses and logits of each network to the weight of each sample for each network."""
-Preparation = Callable[["Task"], Memory]
-"""What has to be known before training; it may train networks of its own (``task.stage``)."""
-BeforeEpoch = Callable[[list[nn.Module], "Task", Moment, Memory], None]
+TrainFirst = Callable[[str, Task, "Method"], Trained]
+"""Trains networks of their own before the real ones, as methods in several stages do: a name for
+the stage, a task, a method. A stage that was killed goes on like any run."""
+Preparation = Callable[[Task, TrainFirst], Memory]
+"""What has to be known before training; it may train other networks first."""
+BeforeEpoch = Callable[[list[nn.Module], Task, Moment, Memory], None]
 """What happens at the start of an epoch."""
 
 
@@ -72,6 +71,7 @@ class Method:
         See ``Selection``; by default every sample counts alike. No gradient goes through it.
     networks : int
     prepare, before_epoch : callables, optional
+        See ``Preparation`` and ``BeforeEpoch``.
     needs_trusted : bool
         Whether some samples must be known to have the right label.
     stages : bool

@@ -88,8 +88,9 @@ class Recipe:
 
     def betas_at(self, epoch: int) -> tuple[float, float]:
         """Adam's betas in an epoch."""
-        late = self.late_beta1 is not None and epoch >= self.tail_from
-        return (float(self.late_beta1) if late and self.late_beta1 is not None else 0.9, 0.999)
+        if self.late_beta1 is None or epoch < self.tail_from:
+            return (0.9, 0.999)
+        return (float(self.late_beta1), 0.999)
 
 
 _PAPER = Recipe(epochs=120, milestones=(40, 80), weight_decay=1e-4, augment=("crop", "flip"))

@@ -1,11 +1,10 @@
-"""A task: the data, the network and the recipe that a method is given to train with."""
+"""A task: the samples, the network and the recipe that a method is given to train with."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,19 +13,36 @@ from torch import Tensor, nn
 from rehead._typing import Array
 from rehead.torch.training.recipes import Recipe
 
-if TYPE_CHECKING:
-    from rehead.torch.training.loop import Trained
-    from rehead.torch.training.method import Method
-
 MakeNet = Callable[[], nn.Module]
 
 
-@dataclass(frozen=True)
-class Task:
-    """Everything about a training run except the method.
+class HeldOut(NamedTuple):
+    """Samples that are watched, and whether they choose the weights that are kept."""
 
-    ``held_out`` are samples to watch, ``folder`` is where checkpoints go, ``keep`` says whether the
-    last weights count or those with the smallest loss on the held-out samples.
+    X: Tensor
+    y: Tensor
+    keep_best: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be learned, with which network and how: all that a method is given.
+
+    Attributes
+    ----------
+    make_net : callable
+        Makes a new network.
+    X, y : Tensor
+        Inputs, and class codes.
+    trusted : Tensor
+        Whether each label is known to be right.
+    n_classes : int
+    recipe : Recipe
+    seed : int
+    device : torch.device
+    precision : torch.dtype
+        Of what a network computes; its weights are in single precision.
+    held_out : HeldOut, optional
     """
 
     make_net: MakeNet
@@ -38,12 +54,7 @@ class Task:
     seed: int
     device: torch.device
     precision: torch.dtype = torch.float32
-    held_out: tuple[Tensor, Tensor] | None = None
-    folder: Path | None = None
-    progress: bool | None = None
-    keep: str = "last"
-    on_epoch: Callable[[dict[str, Any]], None] | None = None
-    label: str = ""
+    held_out: HeldOut | None = None
 
     def network(self, number: int = 0) -> nn.Module:
         """A new network; its weights depend on the seed and its number only."""
@@ -57,54 +68,24 @@ class Task:
         index = torch.from_numpy(np.flatnonzero(rows) if rows.dtype == bool else rows)
         return replace(self, X=self.X[index], y=self.y[index], trusted=self.trusted[index])
 
-    def with_validation(self, share: float) -> Task:
-        """The same task with a random part of its samples held out, and the best weights kept."""
+    def holding_out(self, share: float) -> Task:
+        """The same task with a random part of its samples held out, to choose the best weights."""
         rng = np.random.default_rng(derived_seed(self.seed, "held out"))
         order = rng.permutation(len(self.y))
         n = max(1, round(share * len(order)))
         held = torch.from_numpy(order[:n])
-        rest = self.only(np.sort(order[n:]))
-        return replace(rest, held_out=(self.X[held], self.y[held]), keep="best")
+        held_out = HeldOut(self.X[held], self.y[held], keep_best=True)
+        return replace(self.only(np.sort(order[n:])), held_out=held_out)
 
-    def stage(self, name: str, method: Method) -> Trained:
-        """Train networks of their own first, as methods in several stages do; resumes like all."""
-        from rehead.torch.training.loop import run
-
-        folder = None if self.folder is None else self.folder / name
-        seed = derived_seed(self.seed, name)
-        return run(
-            replace(self, folder=folder, label=f"{self.label}{name}, ", seed=seed, on_epoch=None),
-            method,
-        )
+    def stage(self, name: str) -> Task:
+        """The same task for networks that are trained first, with a seed of their own."""
+        return replace(self, seed=derived_seed(self.seed, name))
 
 
 def derived_seed(seed: int, *path: Any) -> int:
     """An independent seed for a purpose: the same numbers never serve two of them."""
     words = [int.from_bytes(str(part).encode()[:32], "little") for part in path]
     return int(np.random.SeedSequence([seed, *words]).generate_state(1, np.uint64)[0] >> 1)
-
-
-def predict_logits(
-    net: nn.Module, X: Tensor, device: torch.device, batch_size: int = 512
-) -> Tensor:
-    """Logits of un-augmented inputs in evaluation mode, on the CPU; the mode is put back."""
-    was_training = net.training
-    net.eval()
-    try:
-        with torch.inference_mode():
-            parts = [
-                net(X[a : a + batch_size].to(device)).float().cpu()
-                for a in range(0, len(X), batch_size)
-            ]
-    finally:
-        net.train(was_training)
-    return torch.cat(parts)
-
-
-def predict_probabilities(net: nn.Module, X: Tensor, device: torch.device) -> Array:
-    """Softmax of the above, in double precision."""
-    p: Array = predict_logits(net, X, device).double().softmax(dim=1).numpy()
-    return p
 
 
 def image_layout(net: nn.Module) -> torch.memory_format:

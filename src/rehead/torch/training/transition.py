@@ -1,8 +1,6 @@
-"""Transition matrices: checked, and estimated from a network's predictions."""
+"""Transition matrices: inverted, compared with labels, estimated from a network's predictions."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -10,29 +8,6 @@ from rehead._typing import Array
 
 LARGEST_CONDITION = 1e6
 """A matrix with a larger condition number is not inverted: noise would be all that is left."""
-
-
-def check_transition(T: Any, n_classes: int) -> Array:
-    """A row-stochastic matrix in double precision; ``T[i, j] = P(observed j | true i)``."""
-    matrix: Array = np.asarray(T, np.float64)
-    if matrix.shape != (n_classes, n_classes):
-        raise ValueError(
-            f"The transition matrix must be {n_classes} x {n_classes}, one row for each true class "
-            f"and one column for each observed one; got shape {matrix.shape}."
-        )
-    if not np.isfinite(matrix).all() or (matrix < 0).any():
-        raise ValueError("The transition matrix has entries that are negative or not finite.")
-    sums = matrix.sum(axis=1)
-    if not np.allclose(sums, 1.0, atol=1e-6):
-        row = int(np.abs(sums - 1).argmax())
-        columns = np.allclose(matrix.sum(axis=0), 1.0, atol=1e-6)
-        hint = " Its columns do: pass T.T." if columns else " Divide each row by its sum."
-        raise ValueError(
-            f"Each row of the transition matrix must sum to 1; row {row} sums to {sums[row]:.4g}."
-            f"{hint}"
-        )
-    matrix = matrix / sums[:, None]
-    return matrix
 
 
 def inverse(T: Array) -> Array:

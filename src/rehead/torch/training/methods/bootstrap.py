@@ -5,8 +5,9 @@ from __future__ import annotations
 from torch import Tensor
 
 from rehead.torch.training import losses
-from rehead.torch.training.method import Batch, Memory, Method
+from rehead.torch.training.method import Batch, Method
 from rehead.torch.training.settings import check_share
+from rehead.torch.training.state import Memory
 
 
 def bootstrap_hard(*, beta: float = 0.8) -> Method:

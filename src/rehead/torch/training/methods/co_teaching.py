@@ -5,8 +5,9 @@ from __future__ import annotations
 from torch import Tensor
 
 from rehead.torch.training import selection
-from rehead.torch.training.method import Batch, Memory, Method, Moment
+from rehead.torch.training.method import Batch, Method, Moment
 from rehead.torch.training.settings import check_count, check_noise_rate
+from rehead.torch.training.state import Memory
 
 
 def co_teaching(

@@ -7,21 +7,44 @@ smallest, and asked for its surest sample of each class.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from rehead import _validation as check
 from rehead._typing import Array
 from rehead.torch.training import losses
 from rehead.torch.training import transition as matrices
-from rehead.torch.training.method import Batch, Memory, Method
+from rehead.torch.training.method import Batch, Method, TrainFirst
 from rehead.torch.training.methods.cross_entropy import cross_entropy
+from rehead.torch.training.predictions import predict_probabilities
 from rehead.torch.training.settings import check_percentile
-from rehead.torch.training.task import Task, predict_probabilities
+from rehead.torch.training.state import Memory
+from rehead.torch.training.task import Task
 
 HELD_OUT = 0.1
+
+
+class Noise(NamedTuple):
+    """What is known about the noise: its matrix, or how to find anchor points for one."""
+
+    transition: Any
+    percentile: float | None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What makes two of them the same, as JSON."""
+        if self.transition is None:
+            return {"transition": "anchors", "percentile": self.percentile}
+        return {"transition": np.asarray(self.transition, float).tolist()}
+
+    def matrix(self, task: Task, train_first: TrainFirst) -> Array:
+        """The given matrix, checked, or an estimated one."""
+        if self.transition is None:
+            return anchor_transition(task, train_first, self.percentile)
+        return check.check_transition(self.transition, np.arange(task.n_classes))
 
 
 def forward(*, transition: Any = None, percentile: float | None = 97.0) -> Method:
@@ -36,17 +59,17 @@ def forward(*, transition: Any = None, percentile: float | None = 97.0) -> Metho
         the reference does for CIFAR-100.
     """
     check_percentile(percentile)
+    noise = Noise(transition, percentile)
 
-    def prepare(task: Task) -> Memory:
-        T = _matrix(task, transition, percentile)
+    def prepare(task: Task, train_first: TrainFirst) -> Memory:
+        T = noise.matrix(task, train_first)
         matrices.check_labels_possible(T, task.y.cpu().numpy())
         return {"transition": torch.from_numpy(T).to(task.device)}
 
     def loss(z: Tensor, batch: Batch, memory: Memory) -> Tensor:
         return losses.forward_corrected(z, batch.y, memory["transition"])
 
-    settings = _settings(transition, percentile)
-    return Method("forward", settings, loss, prepare=prepare, stages=transition is None)
+    return Method("forward", noise.settings, loss, prepare=prepare, stages=transition is None)
 
 
 def backward(*, transition: Any = None, percentile: float | None = 97.0) -> Method:
@@ -58,9 +81,10 @@ def backward(*, transition: Any = None, percentile: float | None = 97.0) -> Meth
         As for forward; the matrix must have an inverse.
     """
     check_percentile(percentile)
+    noise = Noise(transition, percentile)
 
-    def prepare(task: Task) -> Memory:
-        T = _matrix(task, transition, percentile)
+    def prepare(task: Task, train_first: TrainFirst) -> Memory:
+        T = noise.matrix(task, train_first)
         return {
             "transition": torch.from_numpy(T).to(task.device),
             "inverse": torch.from_numpy(matrices.inverse(T)).to(task.device),
@@ -69,24 +93,11 @@ def backward(*, transition: Any = None, percentile: float | None = 97.0) -> Meth
     def loss(z: Tensor, batch: Batch, memory: Memory) -> Tensor:
         return losses.backward_corrected(z, batch.y, memory["inverse"])
 
-    settings = _settings(transition, percentile)
-    return Method("backward", settings, loss, prepare=prepare, stages=transition is None)
+    return Method("backward", noise.settings, loss, prepare=prepare, stages=transition is None)
 
 
-def anchor_transition(task: Task, percentile: float | None) -> Array:
+def anchor_transition(task: Task, train_first: TrainFirst, percentile: float | None) -> Array:
     """Train a network with cross-entropy and estimate T from its predictions."""
-    first = task.with_validation(HELD_OUT).stage("anchors", cross_entropy())
+    first = train_first("anchors", task.holding_out(HELD_OUT), cross_entropy())
     p = predict_probabilities(first.net, task.X, task.device)
     return matrices.anchor_points(p, percentile=percentile)
-
-
-def _matrix(task: Task, transition: Any, percentile: float | None) -> Array:
-    if transition is None:
-        return anchor_transition(task, percentile)
-    return matrices.check_transition(transition, task.n_classes)
-
-
-def _settings(transition: Any, percentile: float | None) -> dict[str, Any]:
-    if transition is None:
-        return {"transition": "anchors", "percentile": percentile}
-    return {"transition": np.asarray(transition, float).tolist()}

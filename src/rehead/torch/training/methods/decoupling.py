@@ -6,8 +6,9 @@ import torch
 from torch import Tensor
 
 from rehead.torch.training import selection
-from rehead.torch.training.method import Batch, Memory, Method, Moment
+from rehead.torch.training.method import Batch, Method, Moment
 from rehead.torch.training.settings import check_count
+from rehead.torch.training.state import Memory
 
 
 def decoupling(*, warmup: int = 0) -> Method:

@@ -9,29 +9,32 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from rehead._typing import Array
 from rehead.torch.training import losses
 from rehead.torch.training import transition as matrices
-from rehead.torch.training.method import Batch, Memory, Method
+from rehead.torch.training.method import Batch, Method, TrainFirst
 from rehead.torch.training.methods.correction import anchor_transition
 from rehead.torch.training.methods.cross_entropy import cross_entropy
+from rehead.torch.training.predictions import predict_probabilities
 from rehead.torch.training.settings import check_percentile
-from rehead.torch.training.task import Task, predict_probabilities
+from rehead.torch.training.state import Memory
+from rehead.torch.training.task import Task
 
 
 def forward_gold(*, percentile: float | None = 97.0) -> Method:
     """Forward correction with T from anchor points, and plain cross-entropy on trusted samples."""
     check_percentile(percentile)
 
-    def prepare(task: Task) -> Memory:
+    def prepare(task: Task, train_first: TrainFirst) -> Memory:
         if bool(task.trusted.all()):
             return _remember(task, None)
-        T = anchor_transition(task.only(~task.trusted.cpu().numpy()), percentile)
-        return _remember(task, T)
+        silver = task.only(~task.trusted.cpu().numpy())
+        return _remember(task, anchor_transition(silver, train_first, percentile))
 
     return Method(
         "forward-gold",
         {"percentile": percentile},
-        _loss,
+        gold_loss,
         prepare=prepare,
         needs_trusted=True,
         stages=True,
@@ -41,23 +44,25 @@ def forward_gold(*, percentile: float | None = 97.0) -> Method:
 def glc() -> Method:
     """Gold loss correction: T is the mean prediction over trusted samples of each class."""
 
-    def prepare(task: Task) -> Memory:
+    def prepare(task: Task, train_first: TrainFirst) -> Memory:
         gold = task.trusted.cpu().numpy()
         y = task.y.cpu().numpy()[gold]
         matrices.check_every_class(y, task.n_classes)
         if gold.all():
             return _remember(task, None)
-        first = task.only(~gold).stage("silver", cross_entropy())
+        first = train_first("silver", task.only(~gold), cross_entropy())
         p = predict_probabilities(first.net, task.X[task.trusted.to(task.X.device)], task.device)
         return _remember(task, matrices.gold_transition(p, y, task.n_classes))
 
-    return Method("glc", {}, _loss, prepare=prepare, needs_trusted=True, stages=True)
+    return Method("glc", {}, gold_loss, prepare=prepare, needs_trusted=True, stages=True)
 
 
-def _loss(z: Tensor, batch: Batch, memory: Memory) -> Tensor:
+def gold_loss(z: Tensor, batch: Batch, memory: Memory) -> Tensor:
+    """Corrected losses of silver samples, plain ones of gold samples."""
     return losses.forward_corrected(z, batch.y, memory["transition"], batch.trusted)
 
 
-def _remember(task: Task, T: object) -> Memory:
+def _remember(task: Task, T: Array | None) -> Memory:
+    """The matrix; without one, where all labels are right, the identity."""
     matrix = torch.eye(task.n_classes) if T is None else torch.as_tensor(T)
     return {"transition": matrix.double().to(task.device)}

@@ -1,0 +1,65 @@
+"""What an audit, typicality and abstention ask of a fitted model: one protocol for all kinds.
+
+A model of another kind can be audited as soon as it has these.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from sklearn.exceptions import NotFittedError
+
+from rehead._typing import Array
+from rehead.fitted import LabelVerdicts
+from rehead.gaussian import NoiseModel
+
+
+class LabelJudge(Protocol):
+    """A fitted model that can judge labels.
+
+    ``X`` is whatever the model takes: one array of features, or a mapping of layers. ``codes`` are
+    positions in ``classes_``.
+    """
+
+    classes_: Array
+    noise_: NoiseModel | None
+
+    def count_samples(self, X: Any) -> int:
+        """How many samples there are; an error tells what to pass where X is of another kind."""
+
+    def check_inputs(self, X: Any) -> None:
+        """Raise if some of the features cannot be used; the error has the number of the row."""
+
+    def predict_proba(self, X: Any) -> Array:
+        """Posterior probabilities of the classes."""
+
+    def judge_labels(self, X: Any, codes: Array, leave_out: Array) -> LabelVerdicts:
+        """Judge labels; rows of the fit without themselves where ``leave_out`` says so."""
+
+    def judge_typicality(self, X: Any, codes: Array | None = None) -> Array | None:
+        """How usual samples are, as p-values; None where the model cannot tell.
+
+        With codes, rows of the fit are judged without themselves.
+        """
+
+    def judging_space(self, X: Any) -> Array:
+        """Samples in the space where Euclidean distances are those that labels are judged by."""
+
+
+METHODS = tuple(name for name, value in vars(LabelJudge).items() if name[0] != "_" and value)
+
+
+def as_judge(model: Any, need: str, of_head: str) -> LabelJudge:
+    """The model, if it is fitted and can judge; ``of_head`` is what a RobustHead has instead."""
+    kind = type(model).__name__
+    missing = [name for name in METHODS if not callable(getattr(model, name, None))]
+    if missing:
+        hint = f" {of_head}" if kind == "RobustHead" else ""
+        raise TypeError(
+            f"{need} by a RobustGaussianClassifier, a LayerEnsemble, or another model with the "
+            f"methods of rehead.audit.protocol.LabelJudge; a {kind} has no {missing[0]}.{hint}"
+        )
+    if not hasattr(model, "classes_"):
+        raise NotFittedError(f"This {kind} is not fitted yet. Call fit first.")
+    judge: LabelJudge = model
+    return judge

@@ -1,0 +1,37 @@
+"""Arguments and options that several commands share, so that they read the same everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Net = Annotated[
+    str,
+    typer.Argument(
+        help="The network: package.module:factory, an nn.Module there, or a folder of `train`."
+    ),
+]
+Weights = Annotated[
+    Path | None, typer.Option(help="Its weights: .safetensors, or a checkpoint of tensors.")
+]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Read checkpoints that can run code. Only if you must.")
+]
+Data = Annotated[
+    str,
+    typer.Option(
+        help="A loader: package.module:factory, a file of inputs (.npy, .npz), or a part of a run: "
+        "FOLDER:train, FOLDER:validation, FOLDER:test."
+    ),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(help="Labels: .npy, .txt, or FILE:COLUMN. Default: those of the feature store."),
+]
+Features = Annotated[Path, typer.Argument(help="Features: a store, .npy, .npz, .csv or .parquet.")]
+Head = Annotated[Path, typer.Argument(help="A head that `rehead fit` wrote.")]
+Judge = Annotated[
+    Path, typer.Argument(help="A head that `rehead fit` wrote, or a saved classifier.")
+]

@@ -1,0 +1,58 @@
+"""What was typed, checked and read before the work begins."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+
+
+def need_folder(file: Path) -> None:
+    """Fail before the work, not after it, where the result could not be written."""
+    if not file.absolute().parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {file.parent} for {file.name}; make it first")
+
+
+def need_head(head: Path) -> None:
+    """A file, not a folder, which may be that of a run."""
+    if head.is_dir():
+        raise ValueError(f"{head} is a folder, not a head. Make one with `rehead fit`.")
+
+
+def need_features(data: Path) -> None:
+    """Features, not a run of `train`, which stands for a network and its data."""
+    from rehead.experiments.training import is_run
+
+    folder, colon, part = str(data).rpartition(":")
+    for run in (str(data), folder if colon else ""):
+        if run and is_run(run):
+            raise ValueError(
+                f"{data} is a run of `rehead train`, not features. Extract them first: rehead "
+                f"features {run} --data {run}:{part if run == folder else 'train'} -o FOLDER"
+            )
+
+
+def named_values(pairs: list[str] | None) -> dict[str, Any]:
+    """Options from NAME=VALUE; values are JSON where they can be, else text."""
+    options: dict[str, Any] = {}
+    for pair in pairs or []:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise ValueError(f"{pair!r} must be NAME=VALUE, for example width=16.")
+        try:
+            options[name] = json.loads(value)
+        except json.JSONDecodeError:
+            options[name] = value
+    return options
+
+
+def number_or_auto(text: str | None, option: str) -> float | str | None:
+    """A number, where neither nothing nor "auto" was given."""
+    if text is None or text == "auto":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{option} must be a number or auto, got {text!r}.") from None

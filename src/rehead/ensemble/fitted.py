@@ -1,0 +1,258 @@
+"""What an ensemble is once it is fitted, as a value, whichever way it was fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from rehead._typing import Array
+from rehead.ensemble.problem import STACK, as_posterior, join
+from rehead.fitted import FittedGaussians, LabelVerdicts, label_columns
+from rehead.gaussian import NoiseModel
+from rehead.gaussian.calibration import Calibration
+from rehead.gaussian.probability import log_probabilities
+
+Layers = Mapping[str, Array]
+
+
+class Consensus(NamedTuple):
+    """What layers that judge labels for each other found out.
+
+    Attributes
+    ----------
+    gaps : dict of layer name to float
+        Memorisation gaps, in nats a label; empty where no samples were held out by the user.
+    judges : list of str
+        The layers that judged the labels.
+    noise : NoiseModel
+    trust : array of shape (n_samples,)
+        How far each training label counts; NaN for samples that had to be held out. Empty where
+        the ensemble was loaded from a file.
+    rounds : int
+        How many rounds the judges took.
+    """
+
+    gaps: dict[str, float]
+    judges: list[str]
+    noise: NoiseModel
+    trust: Array
+    rounds: int
+
+    def explain(self) -> str:
+        """In words."""
+        judged = f"Labels were judged by {', '.join(self.judges)}, in {self.rounds} rounds."
+        lines = [judged, self.noise.verdict()]
+        if self.gaps:
+            gaps = ", ".join(f"{n} {round(gap, 2) + 0.0:+.2f}" for n, gap in self.gaps.items())
+            lines.insert(0, f"Memorisation gaps: {gaps}.")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedEnsemble:
+    """Members and how they are mixed.
+
+    Attributes
+    ----------
+    classes : array of shape (n_classes,)
+    members : dict of name to FittedGaussians
+        One for each layer, or for layers that were joined ("stack").
+    given : dict of name to Calibration or None
+        Members that are posteriors already, and how they are made honest.
+    weights : array of shape (n_members,)
+        Of the members, then of the given ones.
+    stacked : list of str
+        The layers that "stack" was joined from, in order.
+    densest : str
+        The member whose densities are those of the ensemble.
+    transition : array of shape (n_classes, n_classes) or None
+    consensus : Consensus or None
+        For the default.
+    """
+
+    classes: Array
+    members: dict[str, FittedGaussians]
+    given: dict[str, Calibration | None]
+    weights: Array
+    stacked: list[str]
+    densest: str
+    transition: Array | None = None
+    consensus: Consensus | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Of all members, in the order of the weights."""
+        return [*self.members, *self.given]
+
+    @property
+    def noise(self) -> NoiseModel | None:
+        """What was found out about the labels, if it was."""
+        return None if self.consensus is None else self.consensus.noise
+
+    @property
+    def judge(self) -> str:
+        """The member in whose space labels are judged, or would be."""
+        if self.consensus is None:
+            return self.densest
+        return STACK if self.stacked else self.consensus.judges[0]
+
+    def features(self, name: str, layers: Layers) -> Array:
+        """What a member is asked about: a layer, or some of them joined."""
+        return join(layers, self.stacked if name == STACK else [name])
+
+    def given_posterior(self, name: str, layers: Layers) -> Array:
+        """The posterior of a given member, honest where held-out labels made it so."""
+        posterior = as_posterior(layers[name], len(self.classes), name)
+        calibration = self.given[name]
+        if calibration is None:
+            return posterior
+        return calibration.posterior(log_probabilities(posterior))
+
+    def member_posteriors(self, layers: Layers) -> list[Array]:
+        """Posterior of each member, in the order of ``names``."""
+        return [
+            self.given_posterior(name, layers)
+            if name in self.given
+            else self.members[name].gaussians.posterior(self.features(name, layers))
+            for name in self.names
+        ]
+
+    def posterior(self, layers: Layers) -> Array:
+        """``sum_l alpha_l P(y | f_l(x))``."""
+        return mixture(self.weights, self.member_posteriors(layers))
+
+    def verdicts(self, layers: Layers, codes: Array, leave_out: Array) -> LabelVerdicts:
+        """Judge labels: by the judge where there is one, else by the mixture of all members."""
+        if self.consensus is None:
+            return self._verdicts_of_mixture(layers, codes, leave_out)
+        X = self.features(self.judge, layers)
+        return self.members[self.judge].verdicts(X, codes, leave_out, self.consensus.noise)
+
+    def _verdicts_of_mixture(self, layers: Layers, codes: Array, leave_out: Array) -> LabelVerdicts:
+        posterior, distance = np.zeros((len(codes), len(self.classes))), np.zeros(len(codes))
+        known_to_all = np.ones(len(codes), bool)
+        for weight, name in zip(self.weights, self.names, strict=True):
+            if name in self.given:
+                posterior += weight * self.given_posterior(name, layers)
+                continue
+            member = self.members[name]
+            found, known = member.without_themselves(
+                self.features(name, layers), codes, leave_out, _posterior_and_distance(member)
+            )
+            posterior += weight * found[:, :-1]
+            distance += weight * found[:, -1]
+            known_to_all &= known
+        quality, best, probability, _ = label_columns(posterior, codes, distance).T
+        return LabelVerdicts(quality, best.astype(np.int64), probability, distance, known_to_all)
+
+    def typicality(self, layers: Layers, codes: Array | None = None) -> Array | None:
+        """How usual samples are: to the judge, or to the members, as a weighted harmonic mean."""
+        if self.consensus is not None:
+            X = self.features(self.judge, layers)
+            return self.members[self.judge].typicality(X, codes)
+        weights = self.weights[: len(self.members)]
+        weights = weights if weights.sum() > 0 else np.ones(len(self.members))
+        inverse = np.zeros(len(next(iter(layers.values()))))
+        for weight, (name, member) in zip(weights, self.members.items(), strict=True):
+            p = member.typicality(self.features(name, layers), codes)
+            if p is None:
+                return None
+            inverse += weight / p
+        harmonic: Array = weights.sum() / inverse
+        return harmonic
+
+    def log_density(self, layers: Layers) -> Array:
+        """Low for samples unlike all classes."""
+        densest = self.members[self.densest]
+        return densest.gaussians.log_density(self.features(self.densest, layers))
+
+    def whitened(self, layers: Layers) -> Array:
+        """Samples in the space that labels are judged in."""
+        return self.members[self.judge].whitened(self.features(self.judge, layers))
+
+    def explain(self) -> str:
+        """What was found and chosen, in words."""
+        each = zip(self.names, self.weights, strict=True)
+        shares = ", ".join(f"{name} {weight:.2f}" for name, weight in each)
+        found = [] if self.consensus is None else [self.consensus.explain()]
+        return "\n".join([*found, f"Weights of the members: {shares}."])
+
+    def to_state(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        """As arrays and JSON; the trust in training labels is not kept."""
+        arrays: dict[str, Array] = {"weights": self.weights}
+        if self.transition is not None:
+            arrays["transition"] = self.transition
+        for name, calibration in self.given.items():
+            if calibration is not None:
+                numbers = np.append(calibration.temperature, calibration.offsets)
+                arrays[f"calibration.{name}"] = numbers
+        members = {}
+        for i, (name, member) in enumerate(self.members.items()):
+            of_member, members[name] = member.to_state()
+            arrays |= {f"{i}.{key}": value for key, value in of_member.items()}
+        settings: dict[str, Any] = {
+            "members": members,
+            "given": list(self.given),
+            "stacked": self.stacked,
+            "densest": self.densest,
+            "judgement": None,
+        }
+        if self.consensus is not None:
+            arrays |= self.consensus.noise.to_arrays("judgement.")
+            kept = ("gaps", "judges", "rounds")
+            settings["judgement"] = {k: getattr(self.consensus, k) for k in kept}
+        return arrays, settings
+
+    @classmethod
+    def from_state(cls, arrays: dict[str, Array], settings: dict[str, Any]) -> Self:
+        """From :meth:`to_state`, or from what earlier versions wrote."""
+        members = {}
+        for i, (name, of_member) in enumerate(settings["members"].items()):
+            prefix = f"{i}."
+            own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+            members[name] = FittedGaussians.from_state(own, of_member)
+        # Earlier files have the names of the members, and what was set by the user.
+        given = settings.get("given", [n for n in settings.get("layers", []) if n not in members])
+        consensus = None
+        if settings.get("judgement") is not None:
+            noise = NoiseModel.from_arrays(arrays, "judgement.")
+            consensus = Consensus(noise=noise, trust=np.empty(0), **settings["judgement"])
+        return cls(
+            classes=next(iter(members.values())).classes,
+            members=members,
+            given={name: _calibration(arrays.get(f"calibration.{name}")) for name in given},
+            weights=arrays["weights"],
+            stacked=settings.get("stacked", []),
+            densest=settings.get("densest", _densest_of(settings, list(members))),
+            transition=arrays.get("transition"),
+            consensus=consensus,
+        )
+
+
+def mixture(weights: Array, posteriors: list[Array]) -> Array:
+    """The weighted mean of posteriors."""
+    start = np.zeros_like(posteriors[0])
+    mean: Array = sum((a * p for a, p in zip(weights, posteriors, strict=True)), start=start)
+    return mean
+
+
+def _posterior_and_distance(member: FittedGaussians) -> Any:
+    def reduce(scores: Array, _: Array) -> Array:
+        posterior = member.gaussians.posterior_of_scores(scores)
+        return np.column_stack([posterior, member.nearest_distance(scores)])
+
+    return reduce
+
+
+def _calibration(numbers: Array | None) -> Calibration | None:
+    return None if numbers is None else Calibration(float(numbers[0]), numbers[1:])
+
+
+def _densest_of(settings: dict[str, Any], members: list[str]) -> str:
+    """The member that earlier files mean: the penultimate layer, or the last one."""
+    params = settings.get("params", {})
+    name = params.get("penultimate")
+    return members[-1] if name is None or params.get("stack") else str(name)

@@ -1,0 +1,52 @@
+"""What some estimates are composed of, so that a sample can be taken out of them again."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rehead._typing import Array
+from rehead.gaussian.kernels import Subset
+from rehead.gaussian.rows import ByClass
+
+
+class Composition(NamedTuple):
+    """How much of each row some estimates contain.
+
+    Attributes
+    ----------
+    weights : array of shape (n,)
+        How much of each row counted: 0 for none of it.
+    counted_as : array of shape (n,)
+        The class (code) it counted to, mostly its label. Where a row counted to several classes,
+        the one that it counted to most, and ``weights`` is that part.
+    class_totals : array of shape (n_classes,)
+        How much of each class there is, of *all* rows that were counted.
+    """
+
+    weights: Array
+    counted_as: Array
+    class_totals: Array
+
+    @classmethod
+    def of_rows(cls, weights: Array, counted_as: Array, n_classes: int) -> Composition:
+        """Of all rows that were counted, each to one class."""
+        totals = np.bincount(counted_as, weights=weights, minlength=n_classes)
+        return cls(weights, counted_as, totals)
+
+    @classmethod
+    def of_subsets(cls, data: ByClass, subsets: list[Subset]) -> Composition:
+        """Of a subset of each class."""
+        weights, counted_as = np.zeros(len(data.X)), data.codes
+        for c, (index, w) in enumerate(subsets):
+            weights[data.rows[c][index]] = 1.0 if w is None else w
+        return cls.of_rows(weights, counted_as, data.n_classes)
+
+    def of(self, rows: Array | slice) -> Composition:
+        """What is in them of some of the rows."""
+        return self._replace(weights=self.weights[rows], counted_as=self.counted_as[rows])
+
+    def only(self, wanted: Array) -> Composition:
+        """Rows that are not wanted count as if they were not in it."""
+        return self._replace(weights=np.where(wanted, self.weights, 0.0))

@@ -1,0 +1,40 @@
+"""What an estimator tells."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rehead._typing import Array
+from rehead.gaussian.composition import Composition
+from rehead.gaussian.kernels import Subset
+from rehead.gaussian.labelnoise import NoiseModel
+from rehead.gaussian.rows import ByClass
+from rehead.gaussian.tied import TiedGaussians
+
+
+class Fit(NamedTuple):
+    """Estimated Gaussians and how they came about.
+
+    ``composition`` tells how much of each row they contain, ``n_iter`` the steps for each class,
+    ``notes`` what the user should be warned about, ``noise`` what was found out about the labels.
+    """
+
+    gaussians: TiedGaussians
+    composition: Composition
+    n_iter: Array
+    notes: list[str]
+    noise: NoiseModel | None = None
+
+
+def fit_of_subsets(
+    data: ByClass,
+    gaussians: TiedGaussians,
+    subsets: list[Subset],
+    n_iter: list[int] | None,
+    notes: list[str],
+) -> Fit:
+    """What was found from a subset of each class."""
+    steps = np.zeros(data.n_classes, np.int64) if n_iter is None else np.asarray(n_iter)
+    return Fit(gaussians, Composition.of_subsets(data, subsets), steps, notes)

@@ -1,0 +1,100 @@
+"""The numbers that the default was built with, all in one place.
+
+They were set on digits, Reuters-8, Twitter POS and CIFAR-10 (``docs/accuracy.md`` tells which
+seeds), and are not options: a user has none to tune. ``docs/auto.md`` prints them from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+
+def _setting(value: Any, meaning: str) -> Any:
+    return field(default=value, metadata={"meaning": meaning})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Constants of ``estimator="auto"``, for one layer and for several."""
+
+    standard_errors: float = _setting(2.0, "a difference is clear from so many standard errors on")
+    # Reading the noise off at anchors, and making scores honest (labelnoise.py, calibration.py).
+    noise_rows: int = _setting(5_000, "rows that a noise model is fitted to, at most")
+    anchor_shares: tuple[float, ...] = _setting(
+        (0.3, 0.1), "share of the samples predicted as a class that are its anchors; then fewer"
+    )
+    fewest_anchors: int = _setting(30, "anchors of a class, at least, if it has so many samples")
+    borrowed_anchors: tuple[float, ...] = _setting(
+        (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0),
+        "anchors that a class may borrow from all others; the counts choose",
+    )
+    log_temperatures: tuple[float, float] = _setting(
+        (-1.0, 6.0), "range of the logarithm of a temperature"
+    )
+    offset_ridge: float = _setting(
+        5.0, "samples that speak against the offset of a class in a calibration"
+    )
+    # Trust in labels, round by round (anchored.py).
+    shrinkages: tuple[float, ...] = _setting(
+        (0.02, 0.1, 0.3, 0.6, 0.9), "shrinkage is chosen from these, towards identity or diagonal"
+    )
+    strong_shrinkages: tuple[float, ...] = _setting(
+        (0.6, 0.3), "these are followed to the end, however they look at first"
+    )
+    ample_rows: float = _setting(50, "samples a feature from which on they are not")
+    clear_gain: float = _setting(
+        0.005, "nats a label by which strong shrinkage has to be better, at least"
+    )
+    trust_powers: tuple[float, ...] = _setting(
+        (1.0, 2.0), "powers of the odds of a right label that samples are weighted by, in turn"
+    )
+    least_class_weight: float = _setting(3.0, "samples that a class weighs, at least")
+    far_ratio: float = _setting(
+        100.0, "squared distances from the middle, in units of the usual one, of rows of no class"
+    )
+    # Several layers (ensemble/).
+    judge_gap: float = _setting(
+        0.05, "judges are layers whose memorisation gap is so much above the smallest, at most"
+    )
+    memorised_gap: float = _setting(
+        0.5, "memorisation gap (nats a label) from which on a layer knows its labels by heart"
+    )
+    sure_judges: float = _setting(
+        0.85, "judges whose mean confidence is lower may ask other layers to join them"
+    )
+    rows_for_noise: int = _setting(1000, "held-out samples that it takes to measure noise on them")
+    least_trust: float = _setting(1e-3, "trust in a label, at least, so that no class is empty")
+    member_prior: float = _setting(1.0, "held-out samples that speak for each member of a mixture")
+    judge_prior: float = _setting(5.0, "held-out samples that speak for the judge")
+    one_in_held_out: int = _setting(5, "one in so many samples is held out where none are given")
+    # What users are warned of (doubts.py).
+    mostly_wrong: float = _setting(
+        0.65, "share of wrong labels above which right ones can hardly be told from them"
+    )
+    far_below_usual: float = _setting(
+        0.15, "how much rarer right labels are in a class of mostly wrong ones than in all"
+    )
+    few_right: float = _setting(4.0, "a class with fewer trusted samples has next to none")
+
+
+SETTINGS = Settings()
+
+
+def settings_table() -> str:
+    """Name, value and meaning of every setting, as a Markdown table.
+
+    Examples
+    --------
+    >>> print(settings_table().splitlines()[2])
+    | `standard_errors` | 2.0 | a difference is clear from so many standard errors on |
+    """
+    rows = [
+        f"| `{f.name}` | {_text(getattr(SETTINGS, f.name))} | {f.metadata['meaning']} |"
+        for f in fields(SETTINGS)
+    ]
+    return "\n".join(["| setting | value | meaning |", "| --- | --- | --- |", *rows])
+
+
+def _text(value: Any) -> str:
+    return ", ".join(f"{v:g}" for v in value) if isinstance(value, tuple) else str(value)

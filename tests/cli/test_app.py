@@ -1,0 +1,53 @@
+"""What all commands share: help, version, quick answers."""
+
+import subprocess
+import sys
+
+import pytest
+from typer.main import get_group
+
+import rehead
+from rehead.cli import app
+
+COMMANDS = get_group(app).commands
+HEAVY = ("numpy", "scipy", "sklearn", "torch", "matplotlib", "jinja2", "safetensors", "pandas")
+
+
+def output_of(code: str) -> str:
+    """What a fresh interpreter prints."""
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return out.stdout
+
+
+def test_version(succeed):
+    assert succeed("--version") == f"rehead {rehead.__version__}\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(succeed, command):
+    succeed(command, "--help")
+    assert COMMANDS[command].help
+
+
+def test_commands_are_listed_in_the_order_of_the_work():
+    known = ["demo", "corrupt", "train", "layers", "features", "fit", "predict", "compare", "audit"]
+    assert [name for name in COMMANDS if name in known] == known
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; from typer.testing import CliRunner; from rehead.cli import app;"
+        "CliRunner().invoke(app, ['--help']);"
+        f"print([m for m in {HEAVY} if m in sys.modules])"
+    )
+    assert output_of(code) == "[]\n"
+
+
+def test_importing_the_command_line_imports_nothing_else_of_the_package():
+    code = (
+        "import sys, rehead.cli;"
+        f"print([m for m in {HEAVY} if m in sys.modules]);"
+        "print([m for m in sys.modules if m.startswith('rehead.')"
+        " and not m.startswith('rehead.cli')])"
+    )
+    assert output_of(code) == "[]\n[]\n"

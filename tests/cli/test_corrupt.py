@@ -1,0 +1,50 @@
+"""``rehead corrupt``: clean labels in, noisy labels out."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rehead import data
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_from_clean_labels_to_noisy_ones(succeed):
+    clean = np.arange(100) % 4
+    np.save("clean.npy", clean)
+    common = ["corrupt", "clean.npy", "--noise", "flip", "--rate", "0.4"]
+    for name in ("noisy.npy", "noisy.txt", "noisy.csv"):
+        assert "40 of 100 labels changed" in succeed(*common, "-o", name)
+    noisy = np.load("noisy.npy")
+    assert (noisy != clean).sum() == 40
+    assert Path("noisy.txt").read_text().split() == [str(c) for c in noisy]
+    assert Path("noisy.csv").read_text().splitlines()[0] == "row,label,clean,changed"
+    np.testing.assert_array_equal(np.load("clean.npy"), clean)
+
+
+def test_a_data_set_stands_for_the_names_of_its_training_labels(succeed):
+    splits = data.load("digits")
+    succeed("corrupt", "digits", "--noise", "flip", "--rate", "0", "-o", "same.npy")
+    same = np.asarray(splits.class_names)[splits.train.y]
+    np.testing.assert_array_equal(np.load("same.npy"), same)
+
+
+def test_a_file_goes_before_a_data_set_of_the_same_name(fail):
+    Path("digits").mkdir()
+    said = fail("corrupt", "digits", "--noise", "flip", "--rate", "0", "-o", "n.npy")
+    assert "not a feature store" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["digits", "--noise", "flp", "--rate", "0.1", "-o", "n.npy"], "Did you mean"),
+        (["digits", "--noise", "flip", "--rate", "0.1", "-o", "n.xls"], "use .npy"),
+    ],
+)
+def test_mistakes_are_one_line(fail, arguments, message):
+    assert message in fail("corrupt", *arguments)

@@ -1,0 +1,72 @@
+"""``rehead fit``, ``predict`` and ``compare``: a head from features, and what it says."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rehead import RobustGaussianClassifier, noise
+
+pytestmark = pytest.mark.usefixtures("project")
+
+
+def test_from_a_network_to_predictions_on_the_command_line(succeed):
+    listed = succeed("layers", "mine:net", "--data", "mine:data")
+    assert "2.input" in listed
+    for name, source in (("train", "data"), ("held", "held_out"), ("test", "test")):
+        said = succeed("features", "mine:net", "--data", f"mine:{source}", "-o", name)
+        assert "2.input (8), 4.input (8)" in said
+    said = succeed("fit", "train", "--validation", "held", "-o", "head.safetensors")
+    assert "3 classes" in said
+    succeed("predict", "head.safetensors", "test", "-o", "out.csv")
+    lines = Path("out.csv").read_text().splitlines()
+    assert lines[0] == "id,label,probability"
+    assert lines[1].startswith("img400,1,")
+    assert len(lines) == 201
+    table = succeed("compare", "head.safetensors", "test")
+    assert [line.split()[0] for line in table.splitlines()[1:]] == [
+        "softmax",
+        "2.input",
+        "4.input",
+        "stack",
+        "robust",
+    ]
+
+
+def test_features_from_files(succeed):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = (rng.normal(size=(90, 6)) + 3 * np.eye(3, 6)[y]).astype(np.float32)
+    np.save("x.npy", X)
+    Path("y.csv").write_text("label\n" + "\n".join(f"class{c}" for c in y) + "\n")
+    succeed("fit", "x.npy", "--labels", "y.csv", "--estimator", "posterior", "-o", "head")
+    succeed("predict", "head", "x.npy", "-o", "out.csv")
+    assert "class" in Path("out.csv").read_text().splitlines()[1]
+    succeed("features", "mine:net", "--data", "x.npy", "--labels", "y.csv", "-o", "store")
+    assert "robust" in succeed("compare", "head", "x.npy", "--labels", "y.csv")
+
+
+def test_a_saved_classifier_predicts(succeed, blobs):
+    X, y = blobs(sizes=(150, 150, 150), d=4)
+    X = X.astype(np.float32)
+    y = np.array(["ant", "bee", "cat"])[noise.uniform(y, 0.1, random_state=0).labels]
+    model = RobustGaussianClassifier(random_state=0).fit(X, y)
+    model.save("classifier")
+    np.save("x.npy", X)
+    succeed("predict", "classifier", "x.npy", "-o", "out.csv")
+    with Path("out.csv").open(newline="") as file:
+        assert [r["label"] for r in csv.DictReader(file)] == model.predict(X).tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "none.npy", "-o", "head"], "There is no file or folder none.npy"),
+        (["fit", "none.npy", "--shrinkage", "big", "-o", "head"], "a number or auto, got 'big'"),
+        (["predict", "none", "none.npy", "-o", "out.csv"], "There is no model file at none"),
+        (["compare", ".", "none.npy"], "is a folder, not a head"),
+    ],
+)
+def test_mistakes_are_one_line(fail, arguments, message):
+    assert message in fail(*arguments)

@@ -1,0 +1,377 @@
+"""The consensus of layers: who may judge, what is trusted, how members are mixed."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from rehead import (
+    LayerEnsemble,
+    ReheadWarning,
+    RobustGaussianClassifier,
+    noise,
+    score_labels,
+)
+from rehead.ensemble.judges import GAP, HeldOut, choose_judges, memorisation_gap, more_judges
+from rehead.ensemble.members import mixture_weights
+from rehead.gaussian.labelnoise import corrected_nll
+
+
+@pytest.fixture(scope="module")
+def world():
+    """An honest layer, one that has memorised its training labels, and held-out samples."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(4, size=3000)
+    means = 2.2 * rng.normal(size=(4, 6))
+    honest = rng.normal(size=(3000, 6)) + means[y]
+    rows = {"train": slice(0, 1500), "held": slice(1500, 2000), "test": slice(2000, 3000)}
+
+    def make(kind, rate):
+        parts = {}
+        for name, part in rows.items():
+            labels = noise.NOISES[kind](y[part], rate, random_state=1 + len(name)).labels
+            # The network fits the labels it saw; elsewhere it half knows the class.
+            seen = labels if name == "train" else y[part]
+            blur = 0.3 if name == "train" else 1.5
+            deep = 3.0 * np.eye(4)[seen] + blur * rng.normal(size=(len(labels), 4))
+            parts[name] = {"early": honest[part].copy(), "deep": deep}, labels, y[part]
+        return parts
+
+    return make
+
+
+def softmax(logits):
+    e = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def fitted(parts, **kwargs):
+    (train, labels, _), (held, held_labels, _) = parts["train"], parts["held"]
+    return LayerEnsemble(random_state=0, **kwargs).fit(
+        train, labels, validation=(held, held_labels)
+    )
+
+
+@pytest.mark.parametrize(("kind", "rate"), [("uniform", 0.4), ("flip", 0.4), ("uniform", 0.0)])
+def test_the_layer_that_memorised_does_not_judge(world, kind, rate):
+    parts = world(kind, rate)
+    ensemble = fitted(parts)
+    gaps = ensemble.consensus_.gaps
+    assert gaps["early"] < 0.1 < gaps["deep"] or rate == 0
+    assert "early" in ensemble.consensus_.judges
+    if rate:
+        assert ensemble.consensus_.judges == ["early"]
+    trust = ensemble.consensus_.trust
+    wrong = parts["train"][1] != parts["train"][2]
+    assert 1 - trust.mean() == pytest.approx(wrong.mean(), abs=0.05)
+
+
+@pytest.mark.parametrize(("kind", "rate"), [("uniform", 0.4), ("flip", 0.4)])
+def test_it_is_not_worse_than_each_layer_on_its_own_labels(world, kind, rate):
+    parts = world(kind, rate)
+    test, _, truth = parts["test"]
+    auto = fitted(parts).predict(test) == truth
+    for other in ("sample", "mcd"):
+        kwargs = {"weights": "equal"} if other == "sample" else {}
+        plain = fitted(parts, estimator=other, **kwargs).predict(test) == truth
+        gain = auto.astype(float) - plain
+        assert gain.mean() >= -gain.std() / np.sqrt(len(gain))
+        if other == "sample":
+            assert gain.mean() > 0
+
+
+def test_the_networks_softmax_is_kept_where_it_is_best(world):
+    parts = world("uniform", 0.0)
+    rng = np.random.default_rng(3)
+    for layers, _, truth in parts.values():
+        layers["early"] += 2.0 * rng.normal(size=layers["early"].shape)
+        layers["softmax"] = softmax(6.0 * np.eye(4)[truth] + rng.normal(size=(len(truth), 4)))
+    ensemble = fitted(parts, given=["softmax"])
+    assert ensemble.layers_[-1] == "softmax"
+    assert ensemble.weights_.argmax() == len(ensemble.weights_) - 1
+    test, _, truth = parts["test"]
+    own = (test["softmax"].argmax(axis=1) == truth).mean()
+    assert ensemble.score(test, truth) >= own - 0.003
+
+
+def test_explain_says_what_was_found(world):
+    text = fitted(world("uniform", 0.4)).explain()
+    for words in ("Memorisation gaps: early", "judged by early", "wrong", "Weights of the members"):
+        assert words in text
+    assert "about clean" in fitted(world("uniform", 0.0)).explain()
+    paper = LayerEnsemble("sample", weights="equal").fit(*world("flip", 0.1)["train"][:2])
+    assert "Weights of the members: early 0.50" in paper.explain()
+
+
+def test_labels_are_judged_by_the_judges_and_leave_one_out(world):
+    parts = world("flip", 0.4)
+    train, labels, truth = parts["train"]
+    report = score_labels(fitted(parts), train, labels)
+    wrong = labels != truth
+    order = report.order[: int(wrong.sum())]
+    assert wrong[order].mean() > 0.85
+    alone = RobustGaussianClassifier("anchored", random_state=0).fit(train["early"], labels)
+    again = score_labels(alone, train["early"], labels)
+    assert np.corrcoef(report.quality, again.quality)[0, 1] > 0.95
+
+
+def test_a_file_keeps_all_of_it(world, tmp_path):
+    parts = world("uniform", 0.3)
+    for layers, _, truth in parts.values():
+        layers["softmax"] = softmax(2.0 * np.eye(4)[truth])
+    ensemble = fitted(parts, given=["softmax"])
+    ensemble.save(tmp_path / "head")
+    again = LayerEnsemble.load(tmp_path / "head")
+    test = parts["test"][0]
+    np.testing.assert_array_equal(ensemble.predict_proba(test), again.predict_proba(test))
+    assert ensemble.explain() == again.explain()
+    train, labels, _ = parts["train"]
+    a, b = (score_labels(e, train, labels).quality for e in (ensemble, again))
+    np.testing.assert_array_equal(a, b)
+
+
+def test_without_held_out_samples_it_says_so_and_makes_its_own_split(world):
+    train, labels, _ = world("uniform", 0.3)["train"]
+    with pytest.warns(ReheadWarning, match="No held-out samples"):
+        ensemble = LayerEnsemble(random_state=0).fit(train, labels)
+    assert ensemble.consensus_.judges == ["early"]
+    one = LayerEnsemble(random_state=0).fit({"early": train["early"]}, labels)  # no warning
+    assert one.layers_ == ["early"]
+
+
+def test_two_identical_layers_share_their_weight(world):
+    parts = world("uniform", 0.3)
+    for layers, _, _ in parts.values():
+        layers["twin"] = layers["early"].copy()
+    alone = fitted(parts_without(parts, "twin"))
+    with pytest.warns(ReheadWarning, match="twin is identical to layer early"):
+        ensemble = fitted(parts)
+    assert ensemble.consensus_.judges == alone.consensus_.judges
+    test, _, truth = parts["test"]
+    assert ensemble.score(test, truth) == pytest.approx(
+        alone.score(parts_without(parts, "twin")["test"][0], truth), abs=0.01
+    )
+
+
+def parts_without(parts, name):
+    return {
+        key: ({n: X for n, X in layers.items() if n != name}, *rest)
+        for key, (layers, *rest) in parts.items()
+    }
+
+
+def test_layers_that_all_memorised_are_warned_of(world):
+    parts = parts_without(world("uniform", 0.4), "early")
+    with pytest.warns(ReheadWarning, match=r"memorised their labels .* raw input"):
+        ensemble = fitted(parts)
+    assert ensemble.consensus_.judges == ["deep"]
+
+
+def held_out_by(layers, y, groups):
+    """The rows that a fit held out."""
+    with pytest.warns(ReheadWarning, match="No held-out samples"):
+        ensemble = LayerEnsemble(random_state=0).fit(layers, y, groups=groups)
+    return np.isnan(ensemble.consensus_.trust)
+
+
+def test_groups_stay_together_where_samples_are_held_out(world):
+    layers, y, _ = world("uniform", 0.2)["train"]
+    groups = np.arange(len(y)) // 10
+    groups[y == 3] = 1000 + np.arange((y == 3).sum()) % 2  # a class in two large groups
+    held = held_out_by(layers, y, groups)
+    assert 0.1 < held.mean() <= 0.2
+    for group in np.unique(groups):
+        assert len(set(held[groups == group])) == 1
+    assert not held[y == 3].all()
+
+
+def test_a_group_that_is_too_large_is_not_held_out(world):
+    layers, y, _ = world("uniform", 0.2)["train"]
+    held = held_out_by(layers, y, np.where(np.arange(len(y)) < 1300, 0, np.arange(len(y)) // 20))
+    assert not held[:1300].any()
+    assert held[1300:].any()
+
+
+@pytest.mark.parametrize(
+    ("groups", "match"), [(np.zeros(3), "one group for each"), (None, "All samples are in one")]
+)
+def test_groups_that_make_no_sense(world, groups, match):
+    layers, y, _ = world("uniform", 0.2)["train"]
+    groups = np.zeros(len(y)) if groups is None else groups
+    with pytest.raises(ValueError, match=match):
+        LayerEnsemble().fit(layers, y, groups=groups)
+
+
+def test_setting_weights_or_options_of_mcd_is_not_auto(world):
+    parts = world("flip", 0.2)
+    assert fitted(parts, weights="nll").consensus_ is None
+    assert fitted(parts, support_fraction=0.6).consensus_ is None
+    assert fitted(parts, preset="paper").consensus_ is None
+    assert fitted(parts, estimator="auto").consensus_ is not None
+
+
+def test_judges_are_those_with_the_smallest_gaps():
+    assert choose_judges({"a": 0.01, "b": 0.04, "c": 0.3}) == ["a", "b"]
+    assert choose_judges({"a": 0.4, "b": 0.9}) == ["a"]
+    assert choose_judges({"a": -0.3, "b": 0.04}) == ["a", "b"]
+
+
+def test_mixture_weights_pick_the_planted_best_under_noise():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=2000)
+    T = 0.6 * np.eye(3) + 0.4 / 3
+    labels = np.array([rng.choice(3, p=T[c]) for c in truth])
+    right = softmax(4.0 * np.eye(3)[truth] + rng.normal(size=(2000, 3)))
+    poor = softmax(rng.normal(size=(2000, 3)))
+    weights = mixture_weights([poor, right, poor[:, ::-1]], labels, T)
+    assert weights.argmax() == 1
+    assert weights[1] > 0.9
+    assert corrected_nll(right, labels, T).mean() < corrected_nll(poor, labels, T).mean()
+
+
+def test_the_gap_of_an_honest_layer_is_about_nothing():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=2000)
+    X = rng.normal(size=(2000, 5)) + 2.0 * np.eye(3, 5)[y]
+    gap = memorisation_gap(X[:1500], y[:1500], X[1500:], y[1500:])
+    assert abs(gap) < 0.1
+
+
+def test_one_layer_needs_no_held_out_samples(world):
+    layers, y, _ = world("uniform", 0.2)["train"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ensemble = LayerEnsemble(random_state=0).fit({"early": layers["early"]}, y)
+    assert len(ensemble.consensus_.trust) == len(y)
+    assert ensemble.weights_.tolist() == [1.0]
+
+
+def test_held_out_features_are_checked(world):
+    parts = world("uniform", 0.2)
+    layers, y, _ = parts["train"]
+    held, labels, _ = parts["held"]
+    narrow = {**held, "early": held["early"][:, :4]}
+    with pytest.raises(ValueError, match="Layer early has 4 features in validation and 6"):
+        LayerEnsemble().fit(layers, y, validation=(narrow, labels))
+    broken = {**held, "early": np.full_like(held["early"], np.nan)}
+    with pytest.raises(ValueError, match="NaN"):
+        LayerEnsemble().fit(layers, y, validation=(broken, labels))
+    with pytest.raises(ValueError, match="trusted must be a boolean mask"):
+        LayerEnsemble().fit(layers, y, validation=(held, labels), trusted=[3, 5])
+
+
+def test_weak_judges_ask_a_layer_that_knows_more():
+    rng = np.random.default_rng(0)
+    true = rng.integers(5, size=4000)
+    means = rng.normal(size=(5, 8))
+    y = noise.uniform(true, 0.3, random_state=0).labels
+    weak = rng.normal(size=(4000, 8)) + 0.4 * means[true]
+    strong = rng.normal(size=(4000, 8)) + 1.6 * means[true]
+    # It also knows a little about the labels it was trained on, and would not be asked at first.
+    strong[:3000] += 0.35 * means[y[:3000]]
+    layers = {"weak": weak, "strong": strong}
+    train, held = (
+        {n: X[part] for n, X in layers.items()} for part in (slice(3000), slice(3000, None))
+    )
+    assert memorisation_gap(train["strong"], y[:3000], held["strong"], y[3000:]) > GAP
+    ensemble = LayerEnsemble(random_state=0).fit(train, y[:3000], validation=(held, y[3000:]))
+    assert ensemble.consensus_.judges == ["weak", "strong"]
+    held_out = HeldOut(held, y[3000:])
+    memorised = {"weak": train["weak"], "strong": train["strong"] + 4 * means[y[:3000]]}
+    gaps = {n: memorisation_gap(X, y[:3000], held[n], y[3000:]) for n, X in memorised.items()}
+    assert more_judges(memorised, y[:3000], held_out, gaps, ["weak"]) == ["weak"]
+
+
+def test_trusted_labels_are_not_taken_for_memorised_ones():
+    rng = np.random.default_rng(0)
+    true = rng.integers(3, size=3000)
+    y = noise.uniform(true, 0.5, random_state=0).labels
+    trusted = np.arange(3000) < 1000
+    y[trusted] = true[trusted]
+    means = 3.0 * rng.normal(size=(3, 6))
+    layers = {
+        "good": rng.normal(size=(3000, 6)) + means[true],
+        "poor": rng.normal(size=(3000, 6)) + 0.4 * means[true],
+    }
+    parts = slice(2000), slice(2000, None)
+    train, held = ({n: X[p] for n, X in layers.items()} for p in parts)
+    ensemble = LayerEnsemble(random_state=0).fit(
+        train, y[:2000], validation=(held, y[2000:]), trusted=trusted[:2000]
+    )
+    assert "good" in ensemble.consensus_.judges
+    wrong = (y != true)[:2000].mean()
+    assert ensemble.consensus_.noise.wrong == pytest.approx(wrong, abs=0.03)
+
+
+@pytest.mark.parametrize("far", ["early", "deep"])
+def test_a_few_far_rows_hide_nothing(world, far):
+    parts = world("uniform", 0.3)
+    train, labels, truth = parts["train"]
+    clean = fitted(parts)
+    train[far][:6] = 1e4
+    ensemble = fitted(parts)
+    assert ensemble.consensus_.judges == clean.consensus_.judges == ["early"]
+    assert ensemble.consensus_.noise.wrong == pytest.approx((labels != truth).mean(), abs=0.03)
+    test, _, truth = parts["test"]
+    assert ensemble.score(test, truth) > clean.score(test, truth) - 0.01
+
+
+def test_a_copy_of_a_layer_is_not_asked(world):
+    parts = world("uniform", 0.3)
+    for layers, _, _ in parts.values():
+        # So weak that other layers are asked as well.
+        layers["early"] = layers["early"] + 6.0 * np.random.default_rng(0).normal(
+            size=layers["early"].shape
+        )
+        layers["copy"] = layers["early"].copy()
+    with pytest.warns(ReheadWarning, match="copy is identical to layer early"):
+        ensemble = fitted(parts)
+    assert "copy" not in ensemble.consensus_.judges
+
+
+def test_the_options_of_auto_reach_the_judge(world):
+    parts = world("uniform", 0.3)
+    assert fitted(parts, max_steps=1, estimator="auto").consensus_.rounds == 1
+    with pytest.raises(ValueError, match="does not use n_starts"):
+        fitted(parts, estimator="auto", n_starts=7)
+    with pytest.raises(ValueError, match="shrinkage"):
+        fitted(parts, shrinkage="nonsense")
+
+
+def test_no_layer_may_have_the_name_of_joined_layers(world):
+    layers, y, _ = world("uniform", 0.3)["train"]
+    with pytest.raises(ValueError, match="cannot be called 'stack'"):
+        LayerEnsemble().fit({"stack": layers["early"], "deep": layers["deep"]}, y)
+
+
+def test_a_class_that_is_missing_from_validation_is_named_and_not_lost(world):
+    parts = world("uniform", 0.2)
+    (held, labels, _), (test, _, truth) = parts["held"], parts["test"]
+    before = (fitted(parts).predict(test)[truth == 2] == 2).mean()
+    parts["held"] = {n: X[labels != 2] for n, X in held.items()}, labels[labels != 2], None
+    with pytest.warns(ReheadWarning, match="No held-out sample is labelled 2"):
+        after = (fitted(parts).predict(test)[truth == 2] == 2).mean()
+    assert after > before - 0.15
+
+
+def test_less_noise_on_held_out_samples_is_believed(monkeypatch):
+    """Where the mixture of all layers sees clearly less noise than weak judges did."""
+    rng = np.random.default_rng(0)
+    true = rng.integers(4, size=5000)
+    y = noise.uniform(true, 0.2, random_state=0).labels
+    means = rng.normal(size=(4, 6))
+    weak = rng.normal(size=(5000, 6)) + 0.7 * means[true]
+    strong = rng.normal(size=(5000, 6)) + 3.0 * means[true]
+    strong[:3000] += 6.0 * means[y[:3000]]  # memorised
+    layers = {"weak": weak, "strong": strong}
+    parts = slice(3000), slice(3000, None)
+    train, held = ({n: X[p] for n, X in layers.items()} for p in parts)
+    train["weak"][:3] = 1e5
+    fit = LayerEnsemble(random_state=0).fit
+    found = fit(train, y[:3000], validation=(held, y[3000:])).consensus_
+    monkeypatch.setattr("rehead.ensemble.consensus.ENOUGH", 10**9)
+    of_judges = fit(train, y[:3000], validation=(held, y[3000:])).consensus_
+    assert found.judges == of_judges.judges == ["weak"]
+    truth = (y != true)[:3000].mean()
+    assert abs(found.noise.rate - truth) < abs(of_judges.noise.rate - truth) - 0.05
+    assert (found.trust[:3] == 0).all()

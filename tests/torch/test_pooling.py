@@ -1,0 +1,86 @@
+"""Which axis of a layer's output holds features, and one vector a sample from it."""
+
+import pytest
+import torch
+from torch import nn
+
+from rehead.torch.pooling import CONVOLUTIONS, features_last, first_tensor, pool_output
+
+SECOND = [
+    nn.Conv1d(2, 2, 1),
+    nn.Conv2d(2, 2, 1),
+    nn.Conv3d(2, 2, 1),
+    nn.ConvTranspose1d(2, 2, 1),
+    nn.ConvTranspose2d(2, 2, 1),
+    nn.ConvTranspose3d(2, 2, 1),
+    nn.LazyConv1d(2, 1),
+    nn.LazyConv2d(2, 1),
+    nn.LazyConv3d(2, 1),
+    nn.LazyConvTranspose1d(2, 1),
+    nn.LazyConvTranspose2d(2, 1),
+    nn.LazyConvTranspose3d(2, 1),
+    nn.BatchNorm1d(2),
+    nn.BatchNorm2d(2),
+    nn.BatchNorm3d(2),
+    nn.SyncBatchNorm(2),
+    nn.LazyBatchNorm1d(),
+    nn.LazyBatchNorm2d(),
+    nn.LazyBatchNorm3d(),
+    nn.MaxPool1d(2),
+    nn.MaxPool2d(2),
+    nn.MaxPool3d(2),
+    nn.AvgPool1d(2),
+    nn.AvgPool2d(2),
+    nn.AvgPool3d(2),
+    nn.GroupNorm(1, 2),
+    nn.InstanceNorm1d(2),
+]
+LAST = [
+    nn.Linear(2, 2),
+    nn.LazyLinear(2),
+    nn.LayerNorm(2),
+    nn.Embedding(2, 2),
+    nn.MultiheadAttention(2, 1),
+    nn.GRU(2, 2),
+]
+
+
+@pytest.mark.parametrize("layer", SECOND, ids=lambda layer: type(layer).__name__)
+def test_layers_with_features_second(layer):
+    assert features_last(nn.Sequential(layer), "0") is False
+    assert isinstance(layer, CONVOLUTIONS) == ("Conv" in type(layer).__name__)
+
+
+@pytest.mark.parametrize("layer", LAST, ids=lambda layer: type(layer).__name__)
+def test_layers_with_features_last(layer):
+    assert features_last(nn.Sequential(layer), "0") is True
+
+
+def test_an_activation_follows_the_layer_before_it():
+    net = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Conv1d(2, 2, 1), nn.ReLU())
+    assert [features_last(net, name) for name in "0123"] == [True, True, False, False]
+    assert features_last(nn.Sequential(nn.ReLU()), "0") is None
+
+
+def test_the_last_part_of_a_block_decides():
+    net = nn.Sequential(nn.Sequential(nn.Conv1d(2, 2, 1), nn.LayerNorm(3), nn.ReLU()))
+    assert features_last(net, "0") is True
+
+
+def test_tokens_are_averaged_where_the_mask_keeps_them():
+    output = torch.tensor([[[1.0, 2.0], [3.0, 4.0], [9.0, 9.0]]])
+    mask = torch.tensor([[1, 1, 0]])
+    found = pool_output(output, "mean", "layer", tokens=True, mask=mask)
+    assert found.tolist() == [[2.0, 3.0]]
+    assert pool_output(output, "first", "layer", tokens=None, mask=mask).tolist() == [[1.0, 2.0]]
+    assert pool_output(output, "channels", "layer", tokens=None, mask=None).shape == (1, 3)
+    with pytest.raises(ValueError, match=r"pool='channels' or pool='tokens'"):
+        pool_output(output, "mean", "layer", tokens=None, mask=None)
+
+
+def test_the_first_tensor_of_an_output():
+    a, b = torch.ones(1), torch.zeros(1)
+    assert first_tensor((None, a, b), "layer") is a
+    assert first_tensor({"x": [b]}, "layer") is b
+    with pytest.raises(TypeError, match="gives no tensor but str"):
+        first_tensor("text", "layer")
