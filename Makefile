@@ -32,6 +32,7 @@ test: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/pytest --doctest-modules --doctest-glob='*.md' src README.md docs
 	$(BIN)/pytest -n 2 tests
 

@@ -1,17 +1,23 @@
-"""The one place where user input is checked. An error names what is wrong and what to do."""
+"""Checks of samples, labels and layers as users pass them; those of values are in ``_values.py``.
+
+An error names what is wrong and what to do.
+"""
 
 from __future__ import annotations
 
-import difflib
-import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from rehead._typing import Array
+from rehead._values import check_choice as check_choice
+from rehead._values import check_transition as check_transition
+from rehead._values import first_few as first_few
+from rehead._values import generator_from as generator_from
+from rehead._values import is_real as is_real
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Array:
@@ -59,6 +65,20 @@ def check_finite(X: Array, names: Array | None = None, what: str = "X") -> float
             "features to a common scale, with sklearn.preprocessing.StandardScaler for example."
         )
     return largest
+
+
+def count_rows(X: Any) -> int:
+    """How many samples an array, a table or a list holds."""
+    shape = getattr(X, "shape", None)
+    if shape is not None and len(shape) > 0:
+        return int(shape[0])
+    try:
+        return len(X)
+    except TypeError:
+        raise TypeError(
+            f"Expected features, one row for each sample, got {type(X).__name__}. Pass an array, a "
+            "table or a list of rows."
+        ) from None
 
 
 def check_labels(y: Any, n: int) -> Array:
@@ -159,12 +179,6 @@ def check_layers(layers: Any, expected: list[str] | None = None) -> None:
         raise ValueError(f"The ensemble was not fitted on {unseen}, only on {expected}.")
 
 
-def first_few(names: list[Any]) -> str:
-    """The first few names."""
-    shown = ", ".join(repr(name) for name in names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
-
-
 def check_groups(groups: Any, n: int) -> Array | None:
     """One group for each sample, as codes; None where there are none."""
     if groups is None:
@@ -184,7 +198,7 @@ def check_weights(sample_weight: Any, X: Array, codes: Array, classes: Array) ->
     """Sample weights, or None for equal ones."""
     if sample_weight is None:
         return None
-    w = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    w = _plain_weights(sample_weight, len(X))
     empty = np.bincount(codes, weights=w, minlength=len(classes)) <= 0
     if (~empty).sum() < 2:
         raise ValueError(
@@ -196,8 +210,25 @@ def check_weights(sample_weight: Any, X: Array, codes: Array, classes: Array) ->
             f"All samples of class {classes[empty].tolist()[0]!r} have weight 0. Leave the class "
             "out of X and y, or give one of its samples a positive weight."
         )
-    weights: Array = w
-    return weights
+    return w
+
+
+def _plain_weights(sample_weight: Any, n: int) -> Array:
+    """One finite weight >= 0 for each of n rows."""
+    w: Array = np.asarray(sample_weight, np.float64)
+    if w.ndim == 0:
+        w = np.full(n, float(w))
+    if w.shape != (n,):
+        raise ValueError(
+            f"sample_weight has shape {w.shape}, but there are {n} rows: give one weight for each."
+        )
+    bad = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight must not be negative, NaN or infinite: row {int(bad[0])} has "
+            f"{w[bad[0]]}. Weights tell how many times a sample counts; 0 leaves it out."
+        )
+    return w
 
 
 def check_mask(mask: Any, n: int, name: str) -> Array | None:
@@ -212,67 +243,3 @@ def check_mask(mask: Any, n: int, name: str) -> Array | None:
             "mask[rows] = True."
         )
     return array
-
-
-def check_transition(T: Any, classes: Array) -> Array:
-    """A transition matrix: a row of probabilities for each true class, in double precision.
-
-    ``T[i, j]`` is the probability of the label j for a sample of class i.
-    """
-    n = len(classes)
-    matrix: Array = np.asarray(T, np.float64)
-    if matrix.shape != (n, n):
-        raise ValueError(
-            f"The transition matrix must be {n} x {n}, one row for each true class and one column "
-            f"for each label ({first_few(classes.tolist())}); got shape {matrix.shape}."
-        )
-    sums = matrix.sum(axis=1)
-    for c, row in enumerate(matrix):
-        where = f"row {c} (class {classes.tolist()[c]!r})"
-        if not (np.isfinite(row) & (row >= 0)).all():
-            raise ValueError(
-                f"The transition matrix must not be negative, NaN or infinite: {where} is "
-                f"{row.tolist()}."
-            )
-        # Loose enough for matrices in single precision or printed with six digits.
-        if not abs(sums[c] - 1.0) <= 1e-5:
-            columns = np.allclose(matrix.sum(axis=0), 1.0, atol=1e-5)
-            hint = "Its columns do: pass T.T." if columns else "Divide each row by its sum."
-            raise ValueError(
-                f"Each row of the transition matrix must sum to 1: {where} sums to {sums[c]:.4g}. "
-                f"{hint}"
-            )
-    matrix = matrix / sums[:, None]
-    return matrix
-
-
-def check_choice(value: Any, choices: Iterable[str], name: str) -> None:
-    """Raise if a value is not one of the choices, with the nearest one."""
-    choices = list(choices)
-    if isinstance(value, str) and value in choices:
-        return
-    near = difflib.get_close_matches(str(value), choices, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"{name} must be one of {choices}, got {value!r}.{hint}")
-
-
-def generator_from(random_state: Any) -> np.random.Generator:
-    """A generator from None, an int, a numpy Generator or a RandomState."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31, size=4))
-    if random_state is np.random:
-        return np.random.default_rng(np.random.randint(2**31, size=4))
-    whole = isinstance(random_state, numbers.Integral) and int(random_state) >= 0
-    if random_state is not None and not whole:
-        raise ValueError(
-            "random_state must be None, a whole number >= 0, a numpy Generator or a RandomState, "
-            f"got {random_state!r}."
-        )
-    return np.random.default_rng(None if random_state is None else int(random_state))
-
-
-def is_real(value: object) -> bool:
-    """Whether a value is a number, and not just True or False."""
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from rehead import _validation as check
 from rehead._typing import Array
@@ -258,14 +258,14 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
                 f"The model was fitted on one array of features, got a dict of {list(X)}. Pass the "
                 "features themselves, or fit a LayerEnsemble."
             )
-        return int(_num_samples(X))
+        return check.count_rows(X)
 
     def inputs_of(self, layers: Mapping[str, Any]) -> Any:
         """What the model takes of features by layer name: those of the only layer."""
         if len(layers) != 1:
             raise ValueError(
-                f"The model was fitted on one array of features, got layers {list(layers)}. Give "
-                "one of them."
+                "The model was fitted on one array of features, and there are several: "
+                f"{list(layers)}. Give a file with one of them."
             )
         return next(iter(layers.values()))
 
@@ -279,15 +279,18 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         ``leave_out`` is a mask of the rows for which that is wanted; those that the model was not
         fitted on are judged as new ones in any case.
         """
-        return self.fitted_.verdicts(self._checked(X), codes, leave_out)
+        X = self._checked(X)
+        return self.fitted_.verdicts(X, codes, leave_out)
 
     def judge_typicality(self, X: Any, codes: Array | None = None) -> Array | None:
         """How usual samples are, as p-values; None where the model does not know what is usual."""
-        return self.fitted_.typicality(self._checked(X), codes)
+        X = self._checked(X)
+        return self.fitted_.typicality(X, codes)
 
     def judging_space(self, X: Any) -> Array:
         """Samples in the space where Euclidean distances are those that labels are judged by."""
-        return self.fitted_.whitened(self._checked(X))
+        X = self._checked(X)
+        return self.fitted_.whitened(X)
 
     def _checked(self, X: Any) -> Array:
         check_is_fitted(self)

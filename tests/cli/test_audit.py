@@ -126,7 +126,7 @@ def test_a_saved_classifier(files, run):
     np.testing.assert_allclose(report.quality, score_labels(model, X, y).quality)
     assert report.in_sample.all()
     np.savez("two.npz", a=X, b=X, labels=y)
-    assert "one array of features, and two.npz holds ['a', 'b']" in run(
+    assert "one array of features, and there are several: ['a', 'b']" in run(
         "classifier", "two.npz", code=1
     )
 

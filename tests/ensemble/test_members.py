@@ -1,24 +1,42 @@
-"""Members of a consensus: samples that count less, or elsewhere; weights of the mixture."""
+"""Members of a consensus: samples that count less, or elsewhere; judged by as any other model."""
+
+import dataclasses
 
 import numpy as np
 import pytest
 
 from rehead import LayerEnsemble, RobustGaussianClassifier, noise, score_labels
+from rehead.ensemble.judges import Opinion
 from rehead.ensemble.members import (
-    Judged,
-    best_member,
-    by_trust,
-    members_of,
-    mixture_weights,
-    relabelled,
-    relabelled_sums,
+    NoisySamples,
+    best_candidate,
+    class_sums,
+    counted_elsewhere,
+    counted_less,
+    fit_members,
 )
-from rehead.gaussian import group_by_class
+from rehead.ensemble.problem import HeldOut, Problem
+from rehead.fitted import KnownRows
+from rehead.gaussian import NoiseModel, group_by_class
+from rehead.gaussian.tied import from_moments
 
 
-def judged_by(P, y):
-    """A judge that says so."""
-    return Judged(P[np.arange(len(y)), y], lambda part: P[part])
+def opinion_of(P, y, T=None, trust=None):
+    """Judges that say so."""
+    C = P.shape[1]
+    T = np.eye(C) if T is None else T
+    seen = NoiseModel(1.0, np.full(C, 1 / C), T, np.full(C, 100.0), 0.0, 0.0)
+    trust = P[np.arange(len(y)), y] if trust is None else trust
+    return Opinion(seen, trust, lambda rows: P[rows])
+
+
+def problem_of(layers, y, n_train, n_held, n_classes):
+    train, held = (
+        {name: X[part] for name, X in layers.items()}
+        for part in (slice(n_train), slice(n_train, n_train + n_held))
+    )
+    held_out = HeldOut(held, y[n_train : n_train + n_held])
+    return Problem(train, {}, y[:n_train], np.arange(n_classes), held_out)
 
 
 @pytest.fixture
@@ -29,10 +47,10 @@ def doubtful():
     return X, P, rng.integers(3, size=5000)
 
 
-def test_samples_counted_to_what_they_are_have_the_moments_of_copies(doubtful):
+def test_samples_counted_elsewhere_have_the_moments_of_copies(doubtful):
     X, P, y = doubtful
     data = group_by_class(X, y, 3)
-    found = relabelled(data, relabelled_sums({"x": group_by_class(X, y, 3)}, judged_by(P, y))["x"])
+    found = counted_elsewhere(data, class_sums({"x": data}, opinion_of(P, y))["x"]).moments
     means = P.T @ X / P.sum(axis=0)[:, None]
     scatter = sum((X - m).T @ (p[:, None] * (X - m)) for m, p in zip(means, P.T, strict=True))
     np.testing.assert_allclose(found.weights, P.sum(axis=0))
@@ -40,23 +58,47 @@ def test_samples_counted_to_what_they_are_have_the_moments_of_copies(doubtful):
     np.testing.assert_allclose(np.tril(found.scatter), np.tril(scatter), rtol=1e-6, atol=1e-5)
 
 
+def test_the_composition_has_the_largest_part_of_each_sample_and_the_totals_of_all(doubtful):
+    X, P, y = doubtful
+    data = group_by_class(X, y, 3)
+    composition = counted_elsewhere(
+        data, class_sums({"x": data}, opinion_of(P, y))["x"]
+    ).composition
+    np.testing.assert_array_equal(composition.counted_as, P.argmax(axis=1))
+    np.testing.assert_array_equal(composition.weights, P.max(axis=1))
+    np.testing.assert_allclose(composition.class_totals, P.sum(axis=0))
+
+
 def test_certain_labels_make_both_ways_the_same(doubtful):
     X, _, y = doubtful
-    judged, data = judged_by(np.eye(3)[y], y), group_by_class(X, y, 3)
-    one = by_trust(data, judged.trust)
-    other = relabelled(data, relabelled_sums({"x": data}, judged)["x"])
-    np.testing.assert_allclose(one.means, other.means, rtol=1e-12)
-    np.testing.assert_allclose(np.tril(one.scatter), np.tril(other.scatter), rtol=1e-6, atol=1e-5)
+    opinion, data = opinion_of(np.eye(3)[y], y), group_by_class(X, y, 3)
+    less = counted_less(data, opinion.trust)
+    elsewhere = counted_elsewhere(data, class_sums({"x": data}, opinion)["x"])
+    np.testing.assert_allclose(less.moments.means, elsewhere.moments.means, rtol=1e-12)
+    np.testing.assert_allclose(
+        np.tril(less.moments.scatter), np.tril(elsewhere.moments.scatter), rtol=1e-6, atol=1e-5
+    )
+    for a, b in zip(less.composition, elsewhere.composition, strict=True):
+        np.testing.assert_allclose(a, b)
 
 
 def test_far_rows_count_to_no_class(doubtful):
     X, P, y = doubtful
     X[:5] = 1e6
-    sums = relabelled_sums({"x": group_by_class(X, y, 3)}, judged_by(P, y))["x"]
+    data = group_by_class(X, y, 3)
+    sums = class_sums({"x": data}, opinion_of(P, y))["x"]
     np.testing.assert_allclose(sums.weights, P[5:].sum(axis=0))
+    for way in (counted_elsewhere(data, sums), counted_less(data, np.ones(len(y)))):
+        assert not way.composition.weights[:5].any()
+        assert way.composition.weights[5:].all()
+    alone = group_by_class(np.r_[X[5:100], X[:5]], np.r_[np.zeros(95, int), np.ones(5, int)], 2)
+    never_empty = counted_less(alone, np.ones(100))
+    assert (never_empty.composition.class_totals > 0).all()
 
 
-def test_a_layer_that_memorised_is_relabelled_and_an_honest_one_is_not_harmed():
+@pytest.fixture(scope="module")
+def memorised():
+    """An honest layer, and one that knows 4000 training labels by heart, with judges of both."""
     rng = np.random.default_rng(1)
     true, T = rng.integers(4, size=6000), np.full((4, 4), 0.2) + 0.2 * np.eye(4)
     y = noise.transition(true, T, random_state=0).labels
@@ -64,43 +106,136 @@ def test_a_layer_that_memorised_is_relabelled_and_an_honest_one_is_not_harmed():
     # It knows the training labels by heart, and guesses those of other samples.
     guessed = noise.transition(true, T, random_state=1).labels
     heart = np.eye(4)[np.where(np.arange(6000) < 4000, y, guessed)]
-    memorised = np.hstack([honest, 2.0 * heart + 0.3 * rng.normal(size=heart.shape)])
-    layers = {"honest": honest, "memorised": memorised}
-    train, held = ({n: X[p] for n, X in layers.items()} for p in (slice(4000), slice(4000, 5000)))
+    deep = np.hstack([honest, 2.0 * heart + 0.3 * rng.normal(size=heart.shape)])
+    layers = {"honest": honest, "deep": deep}
     scores = 3.0 * np.eye(4)[true[:4000]] + np.log(T[:, y[:4000]].T)
     P = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    judged = judged_by(P, y[:4000])
-    found = members_of(train, y[:4000], 4, judged, held, y[4000:5000], T)
+    return layers, y, true, opinion_of(P, y[:4000], T)
+
+
+def test_a_layer_that_memorised_counts_elsewhere_and_an_honest_one_is_not_harmed(memorised):
+    layers, y, true, opinion = memorised
+    problem = problem_of(layers, y, 4000, 1000, 4)
+    found = fit_members(problem, opinion, layers)
+    gain = {}
     for name, member in found.items():
-        data = group_by_class(train[name], y[:4000], 4)
-        alone = best_member(iter([by_trust(data, judged.trust)]), held[name], y[4000:5000], T)
-        assert member.nll <= alone.nll
+        held = NoisySamples(problem.held_out.layers[name], y[4000:5000], opinion.noise.transition)
+        less = best_candidate([counted_less(problem.grouped[name], opinion.trust)], held)
         right = [
-            (m.gaussians.posterior(layers[name][5000:]).argmax(axis=1) == true[5000:]).mean()
-            for m in (member, alone)
+            (g.posterior(layers[name][5000:]).argmax(axis=1) == true[5000:]).mean()
+            for g in (member.gaussians, less.gaussians)
         ]
-        assert right[0] > right[1] - 0.01
-    assert right[0] > right[1] + 0.1  # of the layer that memorised
+        gain[name] = right[0] - right[1]
+    assert gain["honest"] > -0.01
+    assert gain["deep"] > 0.1
+
+
+def test_held_out_labels_choose_between_the_ways(memorised):
+    layers, y, _, opinion = memorised
+    problem = problem_of(layers, y, 4000, 1000, 4)
+    sums = class_sums(problem.grouped, opinion)
+    for name, data in problem.grouped.items():
+        held = NoisySamples(problem.held_out.layers[name], y[4000:5000], opinion.noise.transition)
+        ways = [counted_less(data, opinion.trust), counted_elsewhere(data, sums[name])]
+        alone = [best_candidate([way], held) for way in ways]
+        chosen = best_candidate(ways, held)
+        assert chosen.nll == min(c.nll for c in alone)
+        winner = ways[int(alone[1].nll < alone[0].nll)]
+        np.testing.assert_array_equal(chosen.composition.weights, winner.composition.weights)
+    # Of the layer that memorised, and so of the last one, it is not the safe way.
+    assert alone[1].nll < alone[0].nll
 
 
 def test_a_class_that_nobody_belongs_to_is_estimated_from_its_labels(doubtful):
     X, P, y = doubtful
     P[:, 2] = 0.0
     P /= P.sum(axis=1, keepdims=True)
-    judged = Judged(np.full(len(y), 0.5), lambda part: P[part])
-    member = members_of({"x": X}, y, 3, judged, {"x": X[:300]}, y[:300], np.eye(3))["x"]
-    of_labels = best_member(
-        iter([by_trust(group_by_class(X, y, 3), judged.trust)]), X[:300], y[:300], np.eye(3)
+    opinion = opinion_of(P, y, trust=np.full(len(y), 0.5))
+    held = HeldOut({"x": X[:300]}, y[:300])
+    problem = Problem({"x": X}, {}, y, np.arange(3), held)
+    member = fit_members(problem, opinion, ["x"])["x"]
+    of_labels = best_candidate(
+        [counted_less(problem.grouped["x"], opinion.trust)],
+        NoisySamples(X[:300], y[:300], np.eye(3)),
     )
-    assert member.nll == of_labels.nll
+    np.testing.assert_array_equal(member.gaussians.means, of_labels.gaussians.means)
+    assert member.class_totals[2] == 0.5 * (y == 2).sum()
 
 
-def test_a_member_starts_with_the_weight_of_some_samples():
-    sure, wrong = np.tile([0.9, 0.1], (20, 1)), np.tile([0.1, 0.9], (20, 1))
-    codes, T = np.zeros(20, int), np.eye(2)
-    few, many = (mixture_weights([sure, wrong], codes, T, prior) for prior in (1.0, [1.0, 30.0]))
-    assert few[1] < 0.1
-    assert many[1] > 0.4
+def quality_without(X, P, y, i, part):
+    """Posterior of a label by a refit on samples counted to what they are, less part of one."""
+    P = P.copy()
+    P[i] -= part
+    totals = P.sum(axis=0)
+    means = P.T @ X / totals[:, None]
+    scatter = sum((X - m).T @ (p[:, None] * (X - m)) for m, p in zip(means, P.T, strict=True))
+    apart = X[i] - means
+    D = np.einsum("kd,de,ke->k", apart, np.linalg.inv(scatter / totals.sum()), apart)
+    posterior = np.exp(-0.5 * (D - D.min()))
+    return posterior[y[i]] / posterior.sum()
+
+
+def test_labels_judged_by_samples_that_counted_elsewhere_equal_refits():
+    """Every row is judged as if its largest part had never been counted."""
+    rng = np.random.default_rng(0)
+    n, C = 90, 3
+    true = rng.integers(C, size=n)
+    y = np.where(rng.random(n) < 0.5, rng.integers(C, size=n), true)
+    X = rng.normal(size=(n, 4)) + 2.0 * np.eye(C, 4)[true]
+    P = rng.dirichlet(0.3 * np.ones(C), size=n) + 3.0 * np.eye(C)[true]
+    P /= P.sum(axis=1, keepdims=True)
+    assert (P.argmax(axis=1) != y).sum() > 20  # many count elsewhere
+    data = group_by_class(X, y, C)
+    moments, composition = counted_elsewhere(data, class_sums({"x": data}, opinion_of(P, y))["x"])
+    problem = Problem({"x": X}, {}, y, np.arange(C), HeldOut({"x": X}, y))
+    # A member, but neither shrunk nor calibrated, which has no closed form.
+    member = dataclasses.replace(
+        fit_members(problem, opinion_of(P, y), ["x"])["x"],
+        gaussians=from_moments(moments),
+        rows=KnownRows.of(X, y, composition),
+        class_totals=composition.class_totals,
+    )
+    report = score_labels(RobustGaussianClassifier.from_fitted(member), X, y)
+    assert report.in_sample.all()
+    most = np.where(np.arange(C) == P.argmax(axis=1)[:, None], P, 0.0)
+    expected = [quality_without(X, P, y, i, most[i]) for i in range(n)]
+    np.testing.assert_allclose(report.quality, expected, atol=1e-10)
+    # What is left in of a row that counted to several classes matters much less than the row.
+    nothing_left, in_it = (
+        np.array([quality_without(X, P, y, i, parts[i]) for i in range(n)]) for parts in (P, 0 * P)
+    )
+    errors = np.abs(report.quality - nothing_left), np.abs(in_it - nothing_left)
+    assert errors[0].mean() < 0.5 * errors[1].mean()
+
+
+def test_a_member_is_judged_by_its_own_bookkeeping(memorised):
+    """Not by that of a fit that was thrown away."""
+    layers, y, _, opinion = memorised
+    problem = problem_of(layers, y, 4000, 1000, 4)
+    member = fit_members(problem, opinion, ["deep"])["deep"]
+    P = opinion.class_shares(slice(None))
+    np.testing.assert_allclose(member.class_totals, P.sum(axis=0))
+    known, inside = member.recognise(layers["deep"][:4000], y[:4000])
+    assert known.all()
+    np.testing.assert_array_equal(inside.counted_as, P.argmax(axis=1))
+    np.testing.assert_array_equal(inside.weights, P.max(axis=1))
+    new, _ = member.recognise(layers["deep"][4000:], y[4000:])
+    assert not new.any()
+
+
+def test_a_member_tells_how_it_was_made(memorised):
+    layers, y, true, _ = memorised
+    parts = [{n: X[p] for n, X in layers.items()} for p in (slice(4000), slice(4000, 5000))]
+    ensemble = LayerEnsemble(random_state=0, shrinkage=0.1)
+    ensemble.fit(parts[0], y[:4000], validation=(parts[1], y[4000:5000]))
+    for member in ensemble.estimators_.values():
+        assert member.estimator is None
+        assert member.shrinkage == 0.1
+    report = score_labels(ensemble.estimators_["deep"], parts[0]["deep"], y[:4000])
+    assert report.in_sample.all()
+    wrong = (y != true)[:4000]
+    ranked = wrong[report.order[: wrong.sum()]]
+    assert ranked.mean() > wrong.mean() + 0.2
 
 
 @pytest.mark.parametrize("estimator", ["auto", "anchored", "mixture"])
@@ -118,6 +253,6 @@ def test_so_does_a_consensus(blobs):
     noisy = noise.uniform(y, 0.3, random_state=0).labels
     train, held = {"x": X[:600], "half": X[:600, :2]}, {"x": X[600:], "half": X[600:, :2]}
     model = LayerEnsemble(random_state=0).fit(train, noisy[:600], validation=(held, noisy[600:]))
-    wrong = model.consensus_.noise.wrong
+    wrong = model.noise_.wrong
     assert wrong == pytest.approx(score_labels(model, train, noisy[:600]).noise_rate, abs=0.02)
     assert f"{wrong:.1%} wrong" in model.explain()

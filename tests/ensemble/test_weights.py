@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.special import softmax
 
 from rehead.ensemble.weights import authors_weights, estimate_transition, mixture_weights
+from rehead.gaussian.probability import corrected_likelihood
 
 
 def mean_log_likelihood(p, alpha):
@@ -94,3 +96,51 @@ def test_transition_counts_labels_by_posterior():
     # A class that no sample belongs to.
     certain = estimate_transition(np.eye(3)[[0, 1, 1]], np.array([0, 1, 2]))
     np.testing.assert_array_equal(certain, [[1, 0, 0], [0, 0.5, 0.5], [0, 0, 1]])
+
+
+class TestPrior:
+    """Members that some more samples speak for."""
+
+    def test_it_is_what_copies_of_certain_samples_would_do(self):
+        p = likelihoods(3, n=40)
+        prior = np.array([1.0, 5.0, 2.0])
+        more = np.repeat(np.eye(3), prior.astype(int), axis=0)
+        expected = mixture_weights(np.vstack([p / p.max(axis=1, keepdims=True), more]))
+        np.testing.assert_allclose(mixture_weights(p, prior), expected, atol=1e-6)
+
+    def test_it_keeps_a_member_from_being_switched_off(self):
+        p = np.tile([0.9, 0.1], (20, 1))
+        few, many = mixture_weights(p, 1.0), mixture_weights(p, np.array([1.0, 30.0]))
+        assert 0.02 < few[1] < 0.1
+        assert many[1] > 0.4
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_an_optimiser_finds_nothing_better(self, seed):
+        p, prior = likelihoods(seed, n_layers=4), np.array([1.0, 1.0, 5.0, 1.0])
+
+        def loss(a):
+            return -np.log(p @ a).sum() - prior @ np.log(a)
+
+        found = minimize(
+            loss,
+            np.full(4, 0.25),
+            bounds=[(1e-9, 1)] * 4,
+            constraints={"type": "eq", "fun": lambda a: a.sum() - 1},
+            options={"ftol": 1e-12, "maxiter": 500},
+        )
+        assert loss(mixture_weights(p, prior)) <= found.fun + 1e-6
+
+    def test_the_planted_best_is_picked_under_noise(self):
+        rng = np.random.default_rng(0)
+        truth = rng.integers(3, size=2000)
+        T = 0.6 * np.eye(3) + 0.4 / 3
+        labels = np.array([rng.choice(3, p=T[c]) for c in truth])
+        right, poor = (
+            softmax(scale * np.eye(3)[truth] + rng.normal(size=(2000, 3)), axis=1)
+            for scale in (4.0, 0.0)
+        )
+        members = [poor, right, poor[:, ::-1]]
+        p = np.stack([corrected_likelihood(m, labels, T) for m in members], axis=1)
+        weights = mixture_weights(p, 1.0)
+        assert weights.argmax() == 1
+        assert weights[1] > 0.9

@@ -7,13 +7,13 @@ import pytest
 
 from rehead import RobustGaussianClassifier
 from rehead.gaussian.kernels import Rows, Subset
-from rehead.gaussian.mcd import leave_one_out, mcd, support_size
+from rehead.gaussian.mcd import ClassSamples, CSteps, distances_without_self, mcd, support_size
 
 
-def run(X, k, start, **options):
-    shift = options.pop("shift", X[:8].mean(axis=0))
-    start = Subset(np.sort(np.asarray(start)))
-    return mcd(Rows(X), np.arange(len(X)), shift, k, start, **options)
+def run(X, k, start, most, shift=None, **steps):
+    shift = X[:8].mean(axis=0) if shift is None else shift
+    samples = ClassSamples(Rows(X), np.arange(len(X)), shift)
+    return mcd(samples, k, Subset(np.sort(np.asarray(start))), CSteps(most, **steps))
 
 
 def mean_and_covariance(result, shift):
@@ -50,7 +50,7 @@ def test_a_share_keeps_at_least_one_sample():
 @pytest.mark.parametrize("seed", range(40))
 def test_c_step_never_raises_log_det(seed):
     X, k, start = random_case(seed)
-    result = run(X, k, start, max_steps=6, shortcuts=False)
+    result = run(X, k, start, most=6, shortcuts=False)
     assert len(result.log_dets) == 7
     assert np.diff(result.log_dets).max() <= 1e-9
     assert result.log_dets[-1] < result.log_dets[0]
@@ -62,7 +62,7 @@ def test_c_step_never_raises_log_det(seed):
 @pytest.mark.parametrize("seed", range(12))
 def test_shortcuts_change_nothing(seed, loo):
     X, k, start = random_case(seed)
-    fast, slow = (run(X, k, start, max_steps=8, loo=loo, shortcuts=s) for s in (True, False))
+    fast, slow = (run(X, k, start, most=8, leave_one_out=loo, shortcuts=s) for s in (True, False))
     np.testing.assert_array_equal(fast.subset.positions, slow.subset.positions)
     assert fast.n_steps <= slow.n_steps
     for a, b in zip(mean_and_covariance(fast, 0.0), mean_and_covariance(slow, 0.0), strict=True):
@@ -78,7 +78,7 @@ def test_shortcuts_survive_far_outliers_that_leave_the_subset(dtype, far):
     X = X.astype(dtype)
     start = np.r_[rng.permutation(110)[:100], 110:113]
     fast, slow = (
-        run(X, 103, start, shift=np.zeros(3, dtype), max_steps=3, shortcuts=s)
+        run(X, 103, start, shift=np.zeros(3, dtype), most=3, shortcuts=s)
         for s in (True, False)
     )
     assert fast.subset.positions.max() < 110
@@ -96,8 +96,8 @@ def test_affine_equivariance(seed, loo):
     A = np.eye(X.shape[1]) + 0.4 * rng.normal(size=(X.shape[1],) * 2)
     b = 10 * rng.normal(size=X.shape[1])
     Z = X @ A.T + b
-    here = run(X, k, start, max_steps=4, loo=loo, shift=X[0])
-    there = run(Z, k, start, max_steps=4, loo=loo, shift=Z[1])
+    here = run(X, k, start, most=4, leave_one_out=loo, shift=X[0])
+    there = run(Z, k, start, most=4, leave_one_out=loo, shift=Z[1])
     np.testing.assert_array_equal(here.subset.positions, there.subset.positions)
     mean, covariance = mean_and_covariance(here, X[0])
     moved_mean, moved_covariance = mean_and_covariance(there, Z[1])
@@ -117,7 +117,7 @@ def test_many_starts_reach_the_exact_mcd(n, d, seed):
     ]
     exact = np.linalg.slogdet(np.stack(covariances))[1].min()
     starts = [rng.permutation(n)[:k] for _ in range(60)]
-    found = [run(X, k, s, max_steps=10).log_dets[-1] for s in starts]
+    found = [run(X, k, s, most=10).log_dets[-1] for s in starts]
     np.testing.assert_allclose(min(found), exact, atol=1e-9)
 
 
@@ -129,7 +129,7 @@ def test_leave_one_out_distance_equals_refitting_without_the_sample(brute):
         rest = np.delete(X, i, axis=0)
         covariance = np.cov(rest, rowvar=False, bias=True)
         expected.append(brute.distances(X[i : i + 1], [rest.mean(axis=0)], covariance)[0, 0])
-    np.testing.assert_allclose(leave_one_out(plain, 25.0), expected, rtol=1e-10)
+    np.testing.assert_allclose(distances_without_self(plain, 25.0), expected, rtol=1e-10)
 
 
 def test_mcd_with_leave_one_out_ranks_by_refitted_distances(brute):
@@ -140,7 +140,7 @@ def test_mcd_with_leave_one_out_ranks_by_refitted_distances(brute):
         subset = X[sorted(kept - {i})]
         covariance = np.atleast_2d(np.cov(subset, rowvar=False, bias=True))
         score.append(brute.distances(X[i : i + 1], [subset.mean(axis=0)], covariance)[0, 0])
-    result = run(X, k, start, max_steps=1, loo=True)
+    result = run(X, k, start, most=1, leave_one_out=True)
     np.testing.assert_array_equal(result.subset.positions, brute.smallest(np.array(score), k))
 
 

@@ -1,4 +1,4 @@
-"""Small networks of the kinds people have."""
+"""Small networks of the kinds people have, and one that was trained on noisy labels."""
 
 from types import SimpleNamespace
 
@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
+
+from rehead.torch import RobustHead
 
 
 class ResidualBlock(nn.Module):
@@ -138,3 +140,59 @@ def twin():
         np.testing.assert_allclose(np.asarray(a), np.asarray(b), atol=atol, rtol=1e-4)
 
     return check
+
+
+@pytest.fixture(scope="session")
+def trained():
+    """A network trained on noisy labels: samples to train on, held-out ones, and clean new ones."""
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        y = torch.arange(600) % 3
+        x = torch.randn(600, 5) + 3.0 * torch.eye(3, 5)[y]
+        noisy = torch.where(torch.rand(600) < 0.3, (y + 1) % 3, y)
+        net = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 6), nn.ReLU(), nn.Linear(6, 3))
+        optimizer = torch.optim.Adam(net.parameters(), lr=0.02)
+        for _ in range(150):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(net(x[:400]), noisy[:400]).backward()
+            optimizer.step()
+    return SimpleNamespace(
+        net=net,
+        x=x,
+        noisy=noisy,
+        wrong=(noisy != y)[:400].numpy(),
+        train=(x[:400], noisy[:400]),
+        held_out=(x[400:500], noisy[400:500]),
+        new=(x[500:], y[500:]),
+    )
+
+
+@pytest.fixture(scope="session")
+def head(trained):
+    """A head of the trained network that knows its samples by name; not to be changed."""
+    x, noisy = trained.train
+    ids = [f"sample {i}" for i in range(400)]
+    train = [(x[i : i + 50], noisy[i : i + 50], ids[i : i + 50]) for i in range(0, 400, 50)]
+    head = RobustHead(trained.net, estimator="posterior", random_state=0)
+    return head.fit(train, validation=trained.held_out)
+
+
+@pytest.fixture(scope="session")
+def audited():
+    """A head with the default estimator, loaders with ids, and which tenth of labels is wrong."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(900) % 3
+    x = torch.as_tensor(rng.normal(size=(900, 6)) + 4 * np.eye(3, 6)[truth], dtype=torch.float32)
+    wrong = rng.random(900) < 0.1
+    y = torch.as_tensor(np.where(wrong, (truth + 1) % 3, truth))
+    ids = [f"img{i}" for i in range(900)]
+
+    def loader(a, b):
+        return [(x[i : i + 100], y[i : i + 100], ids[i : i + 100]) for i in range(a, b, 100)]
+
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3))
+    head = RobustHead(net, random_state=0)
+    head.fit(loader(0, 500), validation=loader(500, 700), baselines=["paper", "sample"])
+    return SimpleNamespace(head=head, loader=loader, wrong=wrong)

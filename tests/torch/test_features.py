@@ -1,218 +1,71 @@
-import random
+"""Features of all samples in one pass: what is extracted, in memory and to a store."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
+from torch.utils.data import DataLoader, TensorDataset
 
-from rehead import ReheadWarning
-from rehead.torch import extract_features
+from rehead.files.store import FeatureStore, StoreError, StoreWriter
+from rehead.torch import extract_features, open_features
+from rehead.torch.features import network_fingerprint
 from tests.torch.conftest import KINDS
 
 
-class TestWhatIsExtracted:
-    def test_layers_in_evaluation_mode_without_the_last_partial_batch_lost(self, network, twin):
-        case = network("mlp", 23)
-        case.net.train()
-        loader = DataLoader(TensorDataset(case.x, case.y), batch_size=5, drop_last=True)
-        features = extract_features(case.net, loader, ["1", "4"])
-        case.net.eval()
-        with torch.no_grad():
-            hidden = case.net[:2](case.x)
-        twin(features.layers["1"], hidden)
-        twin(features.outputs, case.net(case.x).detach())
-        assert features.layers["4"].shape == (23, 7)
-        assert features.labels.tolist() == case.y.tolist()
-
-    def test_maps_are_averaged_over_space(self, network, twin):
-        case = network("resnet")
-        features = extract_features(case.net, case.x, ["layer3", "fc.input"])
-        twin(features.layers["layer3"], features.layers["fc.input"])
-        assert features.layers["layer3"].dtype == np.float32
-
-    def test_1d_maps_have_features_second_and_tokens_last(self, network):
-        case = network("conv1d")
-        assert extract_features(case.net, case.x, ["3"]).layers["3"].shape == (60, 9)
-        case = network("transformer")
-        layer = "encoder.layers.1"
-        assert extract_features(case.net, case.x, [layer]).layers[layer].shape == (60, 12)
-
-    def test_3d_maps_are_averaged_too(self, twin):
-        net = nn.Sequential(nn.Conv3d(2, 4, 1), nn.Flatten(), nn.Linear(32, 2))
-        x = torch.randn(6, 2, 2, 2, 2)
-        twin(extract_features(net, x, ["0"]).layers["0"], net[0](x).mean((2, 3, 4)).detach())
-
-    def test_first_token_flatten_and_functions(self, network, twin):
-        case = network("transformer")
-        layer = "encoder.layers.0"
-        states = extract_features(case.net, case.x, [layer], pool="flatten").layers[layer]
-        first = extract_features(case.net, case.x, [layer], pool="first").layers[layer]
-        twin(first, states.reshape(60, 7, 12)[:, 0])
-        largest = extract_features(case.net, case.x, [layer], pool=lambda t: t.amax(1)).layers[
-            layer
-        ]
-        twin(largest, states.reshape(60, 7, 12).max(1))
-
-    def test_attention_mask(self, twin):
-        class Masked(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.embedding, self.out = nn.Embedding(9, 4), nn.Linear(4, 2)
-
-            def forward(self, input_ids, attention_mask):
-                return self.out(self.embedding(input_ids).mean(1))
-
-        net = Masked()
-        tokens = torch.randint(0, 9, (3, 5))
-        mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [1, 0, 0, 0, 0]])
-        batch = {"input_ids": tokens, "attention_mask": mask, "labels": ["a", "b", "a"]}
-        features = extract_features(net, [batch], ["embedding"])
-        expected = [
-            net.embedding(t[: m.sum()]).mean(0).tolist() for t, m in zip(tokens, mask, strict=True)
-        ]
-        twin(features.layers["embedding"], expected)
-        assert features.labels.tolist() == ["a", "b", "a"]
-
-    def test_tuple_outputs(self, network, twin):
-        case = network("tuple")
-        features = extract_features(case.net, case.x, ["rnn"])
-        with torch.no_grad():
-            logits, states = case.net(case.x)
-        twin(features.layers["rnn"], states.mean(1))
-        twin(features.outputs, logits)
-
-    def test_input_functions_and_other_encoders_are_taps(self, network, twin):
-        case = network("resnet", 12)
-        encoder = nn.Sequential(nn.Flatten(), nn.Dropout(0.5), nn.Linear(192, 5)).train()
-        layers = {"pixels": "input", "colour": lambda x: x.mean((2, 3)), "other": encoder}
-        features = extract_features(case.net, case.x, layers)
-        twin(features.layers["pixels"], case.x.flatten(1))
-        twin(features.layers["colour"], case.x.mean((2, 3)))
-        twin(features.layers["other"], encoder.eval()(case.x).detach())
+def test_layers_in_evaluation_mode_without_the_last_partial_batch_lost(network, twin):
+    case = network("mlp", 23)
+    case.net.train()
+    loader = DataLoader(TensorDataset(case.x, case.y), batch_size=5, drop_last=True)
+    features = extract_features(case.net, loader, ["1", "4"])
+    case.net.eval()
+    with torch.no_grad():
+        hidden = case.net[:2](case.x)
+    twin(features.layers["1"], hidden)
+    twin(features.outputs, case.net(case.x).detach())
+    assert features.layers["4"].shape == (23, 7)
+    assert features.labels.tolist() == case.y.tolist()
+    assert len(features) == 23
 
 
-class TestTheNetworkIsLeftAsItWas:
-    @pytest.mark.parametrize("fails", [False, True])
-    def test_flags_hooks_weights_and_random_state(self, network, fails):
-        case = network("mlp")
-        case.net.train()
-        case.net[2].eval()
-        weights = {name: t.clone() for name, t in case.net.state_dict().items()}
-        states = torch.get_rng_state(), np.random.get_state()[1].copy(), random.getstate()
-        x = torch.randn(4, 99) if fails else case.x
-        torch.set_rng_state(states[0])
-        loader = DataLoader(TensorDataset(x, case.y[: len(x)]), batch_size=16, shuffle=True)
-        if fails:
-            with pytest.raises(RuntimeError):
-                extract_features(case.net, loader, ["1"])
-        else:
-            extract_features(case.net, loader)
-        assert [m.training for m in case.net] == [True, True, False, True, True, True]
-        assert not any(m._forward_hooks or m._forward_pre_hooks for m in case.net.modules())
-        assert all(torch.equal(t, weights[name]) for name, t in case.net.state_dict().items())
-        assert torch.equal(torch.get_rng_state(), states[0])
-        assert (np.random.get_state()[1] == states[1]).all()
-        assert random.getstate() == states[2]
-        assert all(p.grad is None for p in case.net.parameters())
+@pytest.mark.parametrize("kind", KINDS)
+def test_auto_takes_layers_of_any_network(network, kind):
+    case = network(kind)
+    features = extract_features(case.net, case.x)
+    assert 1 <= len(features.layers) <= 4
+    assert list(features.layers)[-1].endswith(".input")
+    assert all(f.shape[0] == 60 and f.ndim == 2 for f in features.layers.values())
 
 
-class TestLoaders:
-    def test_all_forms_give_the_same_features(self, network):
-        case = network("mlp", 30)
-        x, y = case.x, case.y
-        dataset = TensorDataset(x, y)
-        loaders = [
-            (x, y),
-            (x.numpy(), y.numpy()),
-            DataLoader(dataset, batch_size=7),
-            DataLoader(dataset, batch_size=7, shuffle=True),
-            [(x[:11], y[:11]), (x[11:], y[11:])],
-            ((x[i : i + 4], y[i : i + 4]) for i in range(0, 30, 4)),
-            [{"input": x[:20], "label": y[:20]}, {"input": x[20:], "label": y[20:]}],
-        ]
-        for loader in loaders:
-            features = extract_features(case.net, loader, ["4"])
-            np.testing.assert_allclose(
-                features.layers["4"], extract_features(case.net, x, ["4"]).layers["4"], atol=1e-6
-            )
-            assert features.labels.tolist() == y.tolist()
-            assert features.ids.tolist() == list(range(30))
-            assert features.numbered
-
-    def test_ids_of_the_loader_are_kept_through_shuffling_batches(self, network):
-        case = network("mlp", 6)
-        order = [3, 1, 5, 0, 4, 2]
-        batches = [(case.x[[i]], [f"class {case.y[i]}"], [f"img{i}.png"]) for i in order]
-        features = extract_features(case.net, batches, ["4"])
-        assert features.ids.tolist() == [f"img{i}.png" for i in order]
-        assert features.labels.tolist() == [f"class {case.y[i]}" for i in order]
-        assert not features.numbered
-
-    def test_an_unusual_sampler_is_read_as_it_comes_with_a_warning(self, network):
-        case = network("mlp", 8)
-        sampler = WeightedRandomSampler([1.0] * 8, 8)
-        loader = DataLoader(TensorDataset(case.x, case.y), batch_size=4, sampler=sampler)
-        with pytest.warns(ReheadWarning, match=r"WeightedRandomSampler.*\(x, y, id\)"):
-            extract_features(case.net, loader, ["4"])
+@pytest.mark.parametrize(("kind", "vectors"), [("mlp", True), ("resnet", False)])
+def test_auto_with_the_input_adds_it_where_it_is_one_vector_a_sample(network, twin, kind, vectors):
+    case = network(kind)
+    auto = extract_features(case.net, case.x).layers
+    more = extract_features(case.net, case.x, "auto+input").layers
+    assert list(more) == ["input"] * vectors + list(auto)
+    if vectors:
+        twin(more["input"], case.x)
 
 
-class TestWrappedAndReduced:
-    def test_compiled_and_parallel_networks_are_looked_through(self, network, twin):
-        case = network("mlp")
-        plain = extract_features(case.net, case.x, ["4"]).layers["4"]
-        compiled = torch.compile(case.net)
-        twin(extract_features(compiled, case.x, ["4"]).layers["4"], plain)
-        parallel = nn.DataParallel(case.net)
-        twin(extract_features(parallel, case.x, {"4": "module.4"}).layers["4"], plain)
+def test_each_layer_can_be_pooled_its_own_way(network):
+    case = network("transformer")
+    layers = ["encoder.layers.0", "encoder.layers.1"]
+    features = extract_features(case.net, case.x, layers, pool={layers[0]: "flatten"}).layers
+    assert [features[name].shape for name in layers] == [(60, 84), (60, 12)]
+    with pytest.raises(ValueError, match=r"layer in pool must be one of .*Did you mean"):
+        extract_features(case.net, case.x, layers, pool={"encoder.layers.2": "first"})
 
-    @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-    def test_half_precision_gives_float32_features(self, network, dtype):
-        case = network("resnet", 9)
-        plain = extract_features(case.net, case.x, ["fc.input"]).layers["fc.input"]
-        half = extract_features(case.net.to(dtype), case.x, ["fc.input"]).layers["fc.input"]
-        assert half.dtype == np.float32
-        np.testing.assert_allclose(half, plain, atol=0.05)
 
-    @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-    @pytest.mark.filterwarnings("ignore::UserWarning")
-    def test_a_quantised_network(self, network):
-        case = network("mlp")
-        quantised = torch.ao.quantization.quantize_dynamic(case.net, {nn.Linear}, dtype=torch.qint8)
-        plain = extract_features(case.net, case.x, ["4"]).layers["4"]
-        close = extract_features(quantised, case.x, ["4"]).layers["4"]
-        np.testing.assert_allclose(close, plain, atol=0.1)
+def test_the_fingerprint_is_of_weights_and_names(network):
+    net, same, other = (network("mlp").net for _ in range(3))
+    assert network_fingerprint(net) == network_fingerprint(same)
+    with torch.no_grad():
+        other[0].bias[0] += 1e-6
+    assert network_fingerprint(net) != network_fingerprint(other)
+    assert network_fingerprint(net) != network_fingerprint(torch.nn.Sequential(net))
 
 
 class TestErrors:
-    def test_unknown_layer_with_the_nearest_name(self, network):
-        case = network("resnet")
-        with pytest.raises(ValueError, match="Did you mean 'layer2'"):
-            extract_features(case.net, case.x, ["layr2"])
-
-    def test_a_layer_without_a_tensor(self):
-        class Nothing(nn.Module):
-            def forward(self, x):
-                return None
-
-        class Net(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.nothing, self.out = Nothing(), nn.Linear(2, 2)
-
-            def forward(self, x):
-                self.nothing(x)
-                return self.out(x)
-
-        with pytest.raises(TypeError, match=r"'nothing' gives no tensor.*Choose another"):
-            extract_features(Net(), torch.ones(3, 2), ["nothing"])
-
-    def test_a_layer_that_took_no_part(self):
-        net = nn.Sequential(nn.Linear(2, 2))
-        net[0].spare = nn.Linear(2, 2)
-        with pytest.raises(ValueError, match="took no part"):
-            extract_features(net, torch.ones(3, 2), ["0.spare"])
-
     def test_a_layer_with_another_batch_size(self, network):
         case = network("conv1d")
         with pytest.raises(ValueError, match=r"'3' gives 30 rows for a batch of 60"):
@@ -225,37 +78,75 @@ class TestErrors:
         with pytest.raises(ValueError, match=r"'1' gives NaN.* id .*'c'"):
             extract_features(case.net, batches, ["1"])
 
-    @pytest.mark.parametrize("loader", [[], torch.empty(0, 5), iter(())])
-    def test_an_empty_loader(self, network, loader):
-        with pytest.raises(ValueError, match="loader is empty"):
-            extract_features(network("mlp").net, loader, ["1"])
-
-    def test_too_many_parts(self, network):
-        with pytest.raises(ValueError, match=r"4 parts; expected x, \(x, y\)"):
-            extract_features(network("mlp").net, [(1, 2, 3, 4)], ["1"])
-
-    def test_labels_of_another_length(self, network):
+    def test_a_single_name_is_not_a_list_of_layers(self, network):
         case = network("mlp", 4)
-        with pytest.raises(ValueError, match="4 inputs but 3 labels"):
-            extract_features(case.net, [(case.x, case.y[:3])], ["1"])
-
-    def test_an_unclear_3d_output(self):
-        net = nn.Sequential(nn.Identity(), nn.Flatten(), nn.Linear(6, 2))
-        with pytest.raises(ValueError, match=r"pool='channels' or pool='tokens'"):
-            extract_features(net, torch.ones(4, 2, 3), ["0"])
-        assert extract_features(net, torch.ones(4, 2, 3), ["0"], pool="tokens").layers[
-            "0"
-        ].shape == (4, 3)
-
-    def test_not_a_loader(self, network):
-        with pytest.raises(TypeError, match="Cannot read batches from int"):
-            extract_features(network("mlp").net, 3, ["1"])
+        with pytest.raises(ValueError, match=r"layers must be one of \['auto', 'auto\+input'\]"):
+            extract_features(case.net, case.x, "4")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_auto_takes_layers_of_any_network(network, kind):
-    case = network(kind)
-    features = extract_features(case.net, case.x)
-    assert 1 <= len(features.layers) <= 4
-    assert list(features.layers)[-1].endswith(".input")
-    assert all(f.shape[0] == 60 and f.ndim == 2 for f in features.layers.values())
+def batches(case, size=10, stop=None):
+    for i, a in enumerate(range(0, len(case.x), size)):
+        if i == stop:
+            raise KeyboardInterrupt
+        ids = [f"img{j}" for j in range(a, min(a + size, len(case.x)))]
+        yield case.x[a : a + size], case.y[a : a + size], ids
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+class TestStore:
+    """Features that go to a store: the same as in memory, and the same after a break."""
+
+    @pytest.fixture(autouse=True)
+    def small_shards(self, monkeypatch):
+        init = StoreWriter.__init__
+        monkeypatch.setattr(
+            StoreWriter, "__init__", lambda self, *a, **k: init(self, *a, **k, shard_rows=25)
+        )
+
+    def test_the_store_holds_what_memory_would(self, network, tmp_path):
+        case = network("resnet", 64)
+        plain = extract_features(case.net, batches(case))
+        stored = extract_features(case.net, batches(case), store=tmp_path)
+        for found in (stored, open_features(tmp_path)):
+            assert list(found.layers) == list(plain.layers)
+            for name, layer in plain.layers.items():
+                np.testing.assert_array_equal(found.layers[name], layer)
+            assert found.ids.tolist() == plain.ids.tolist()
+            assert found.labels.tolist() == plain.labels.tolist()
+            np.testing.assert_array_equal(found.outputs, plain.outputs)
+            assert found.numbered == plain.numbered
+            assert len(found) == 64
+        FeatureStore(tmp_path, verify=True)
+
+    @pytest.mark.parametrize("stop", [0, 1, 3, 4, 6])
+    def test_after_a_break_it_ends_bit_identical(self, network, tmp_path, stop):
+        case = network("resnet", 64)
+        layers = ["layer2", "fc.input"]
+        extract_features(case.net, batches(case), layers, store=tmp_path / "whole")
+        broken = batches(case, stop=stop)
+        with pytest.raises(KeyboardInterrupt):
+            extract_features(case.net, broken, layers, store=tmp_path / "broken")
+        runs = []
+        handle = case.net.register_forward_hook(lambda *_: runs.append(1))
+        extract_features(case.net, batches(case), layers, store=tmp_path / "broken")
+        handle.remove()
+        assert content(tmp_path / "broken") == content(tmp_path / "whole")
+        assert len(runs) == 7 - stop // 3 * 3  # what was on disk was not computed again
+
+    def test_other_batches_are_refused(self, network, tmp_path):
+        case = network("mlp", 64)
+        with pytest.raises(KeyboardInterrupt):
+            extract_features(case.net, batches(case, stop=4), ["1"], store=tmp_path)
+        with pytest.raises(StoreError, match="batch size that the store was begun with"):
+            extract_features(case.net, batches(case, size=16), ["1"], store=tmp_path)
+
+    def test_a_store_of_another_network_is_refused(self, network, tmp_path):
+        case = network("mlp", 64)
+        extract_features(case.net, batches(case), ["1"], store=tmp_path)
+        with torch.no_grad():
+            case.net[0].bias += 1
+        with pytest.raises(StoreError, match="another network"):
+            extract_features(case.net, batches(case), ["1"], store=tmp_path)

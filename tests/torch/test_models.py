@@ -98,7 +98,7 @@ def test_small_versions_learn_with_all_their_parameters(name):
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-    assert losses[-1] < 0.7 * losses[0]
+    assert losses[-1] < 0.85 * losses[0]
     for path, p in net.named_parameters():
         assert not torch.equal(p, before[path]), path
 

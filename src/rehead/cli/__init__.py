@@ -1,6 +1,6 @@
 """The command line. Each command calls one public function; heavy imports wait until it runs."""
 
-from rehead.cli.app import app
+from rehead.cli.program import app
 
 # isort: off
 # `rehead --help` lists commands in the order of these lines, which is the order of the work.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rehead.cli.app import app, friendly
 from rehead.cli.checks import need_folder
+from rehead.cli.program import app, friendly
 
 if TYPE_CHECKING:
     from rehead._typing import Array

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from rehead.cli.app import app, friendly
 from rehead.cli.checks import need_folder
+from rehead.cli.program import app, friendly
 
 
 class Noise(StrEnum):

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from rehead.cli.app import app, friendly
 from rehead.cli.arguments import Data, Labels, Net, Trust, Weights
+from rehead.cli.program import app, friendly
 
 
 @app.command()

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from rehead.cli.app import app, friendly
 from rehead.cli.arguments import Features, Head, Judge, Labels
 from rehead.cli.checks import need_features, need_folder, need_head, number_or_auto
+from rehead.cli.program import app, friendly
 
 
 @app.command()

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from rehead.cli.app import app, friendly
 from rehead.cli.arguments import Labels
 from rehead.cli.checks import named_values
+from rehead.cli.program import app, friendly
 
 
 @app.command()

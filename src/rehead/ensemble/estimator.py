@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from rehead import _validation as check
 from rehead._typing import Array
@@ -257,11 +257,13 @@ priors, random_state
 
     def member_posteriors(self, layers: Layers) -> list[Array]:
         """Posterior of each member, in the order of ``layers_``."""
-        return self.fitted_.member_posteriors(self._checked(layers))
+        layers = self._checked(layers)
+        return self.fitted_.member_posteriors(layers)
 
     def predict_proba(self, layers: Layers) -> Array:
         """``sum_l alpha_l P(y | f_l(x))``."""
-        return self.fitted_.posterior(self._checked(layers))
+        layers = self._checked(layers)
+        return self.fitted_.posterior(layers)
 
     def predict(self, layers: Layers) -> Array:
         """The class with the highest posterior."""
@@ -275,14 +277,15 @@ priors, random_state
         In the joined layers where layers are joined ("stack" of ``layers_``), else in the
         penultimate layer.
         """
-        return self.fitted_.log_density(self._checked(layers))
+        layers = self._checked(layers)
+        return self.fitted_.log_density(layers)
 
     # What an audit asks of a model: rehead.audit.protocol.LabelJudge.
 
     def count_samples(self, X: Layers) -> int:
         """How many samples there are; anything but the layers of the fit is an error."""
         check.check_layers(X, expected=self.inputs_.names)
-        return int(_num_samples(next(iter(X.values()))))
+        return check.count_rows(next(iter(X.values())))
 
     def inputs_of(self, layers: Layers) -> Layers:
         """What the model takes of features by layer name: all of them."""
@@ -298,15 +301,18 @@ priors, random_state
         ``leave_out`` is a mask of the rows for which that is wanted; those that the ensemble was
         not fitted on are judged as new ones in any case.
         """
-        return self.fitted_.verdicts(self._checked(X), codes, leave_out)
+        X = self._checked(X)
+        return self.fitted_.verdicts(X, codes, leave_out)
 
     def judge_typicality(self, X: Layers, codes: Array | None = None) -> Array | None:
         """How usual samples are, as p-values; None where the model does not know what is usual."""
-        return self.fitted_.typicality(self._checked(X), codes)
+        X = self._checked(X)
+        return self.fitted_.typicality(X, codes)
 
     def judging_space(self, X: Layers) -> Array:
         """Samples in the space where Euclidean distances are those that labels are judged by."""
-        return self.fitted_.whitened(self._checked(X))
+        X = self._checked(X)
+        return self.fitted_.whitened(X)
 
     def _checked(self, layers: Any) -> dict[str, Array]:
         check_is_fitted(self)

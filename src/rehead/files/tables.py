@@ -105,16 +105,6 @@ def read_outputs(path: str | Path) -> Array | None:
     return FeatureStore(path).outputs if Path(path).is_dir() else None
 
 
-def labels_of(source: str) -> Array:
-    """Clean labels from a file, or the training labels of a data set by name."""
-    from rehead.data import DATASETS, load
-
-    if source in DATASETS and not Path(source).exists():
-        splits = load(source)
-        return np.asarray(splits.class_names)[splits.train.y]
-    return read_column(source)
-
-
 def write_noisy_labels(path: Path, clean: Array, noisy: Array, changed: Array) -> None:
     """Write labels as ``.npy`` or ``.txt``, or a ``.csv`` table of what was changed."""
     if path.suffix == ".csv":

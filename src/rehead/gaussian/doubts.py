@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rehead._typing import Array
-from rehead._validation import first_few
+from rehead._values import first_few
 from rehead.gaussian.settings import SETTINGS
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rehead._typing import Array
-from rehead._validation import check_choice, is_real
+from rehead._values import check_choice, is_real
 from rehead.gaussian.shrinkage import Shrinkage
 
 Start = Literal["random", "deterministic", "pooled"]

@@ -1,0 +1,82 @@
+"""Checks of single values: choices, numbers, generators, matrices. An error names the fix."""
+
+from __future__ import annotations
+
+import difflib
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from rehead._typing import Array
+
+
+def check_choice(value: Any, choices: Iterable[str], name: str) -> None:
+    """Raise if a value is not one of the choices, with the nearest one."""
+    choices = list(choices)
+    if isinstance(value, str) and value in choices:
+        return
+    near = difflib.get_close_matches(str(value), choices, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"{name} must be one of {choices}, got {value!r}.{hint}")
+
+
+def is_real(value: object) -> bool:
+    """Whether a value is a number, and not just True or False."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def generator_from(random_state: Any) -> np.random.Generator:
+    """A generator from None, an int, a numpy Generator or a RandomState."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    if random_state is np.random:
+        return np.random.default_rng(np.random.randint(2**31, size=4))
+    whole = isinstance(random_state, numbers.Integral) and int(random_state) >= 0
+    if random_state is not None and not whole:
+        raise ValueError(
+            "random_state must be None, a whole number >= 0, a numpy Generator or a RandomState, "
+            f"got {random_state!r}."
+        )
+    return np.random.default_rng(None if random_state is None else int(random_state))
+
+
+def check_transition(T: Any, classes: Array) -> Array:
+    """A transition matrix: a row of probabilities for each true class, in double precision.
+
+    ``T[i, j]`` is the probability of the label j for a sample of class i.
+    """
+    n = len(classes)
+    matrix: Array = np.asarray(T, np.float64)
+    if matrix.shape != (n, n):
+        raise ValueError(
+            f"The transition matrix must be {n} x {n}, one row for each true class and one column "
+            f"for each label ({first_few(classes.tolist())}); got shape {matrix.shape}."
+        )
+    sums = matrix.sum(axis=1)
+    for c, row in enumerate(matrix):
+        where = f"row {c} (class {classes.tolist()[c]!r})"
+        if not (np.isfinite(row) & (row >= 0)).all():
+            raise ValueError(
+                f"The transition matrix must not be negative, NaN or infinite: {where} is "
+                f"{row.tolist()}."
+            )
+        # Loose enough for matrices in single precision or printed with six digits.
+        if not abs(sums[c] - 1.0) <= 1e-5:
+            columns = np.allclose(matrix.sum(axis=0), 1.0, atol=1e-5)
+            hint = "Its columns do: pass T.T." if columns else "Divide each row by its sum."
+            raise ValueError(
+                f"Each row of the transition matrix must sum to 1: {where} sums to {sums[c]:.4g}. "
+                f"{hint}"
+            )
+    matrix = matrix / sums[:, None]
+    return matrix
+
+
+def first_few(names: list[Any]) -> str:
+    """The first few names."""
+    shown = ", ".join(repr(name) for name in names[:5])
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

@@ -1,0 +1,139 @@
+"""Which layers memorised their labels, who may judge, and what judges think."""
+
+import numpy as np
+import pytest
+
+from rehead import LayerEnsemble, noise
+from rehead.ensemble.judges import (
+    choose_judges,
+    fit_judges,
+    memorisation_gaps,
+    more_judges,
+    warn_if_all_memorised,
+)
+from rehead.ensemble.problem import HeldOut, Problem
+from rehead.gaussian.options import resolve_options
+from rehead.gaussian.settings import SETTINGS
+
+AUTO = resolve_options("auto", None, {})
+
+
+def split(layers, y, n, trusted=None):
+    """A problem of the first n samples, the others held out."""
+    train, held = ({k: X[p] for k, X in layers.items()} for p in (slice(n), slice(n, None)))
+    known = None if trusted is None else trusted[:n]
+    return Problem(train, {}, y[:n], np.unique(y), HeldOut(held, y[n:]), known)
+
+
+def test_judges_are_those_with_the_smallest_gaps():
+    assert choose_judges({"a": 0.01, "b": 0.04, "c": 0.3}) == ["a", "b"]
+    assert choose_judges({"a": 0.4, "b": 0.9}) == ["a"]
+    assert choose_judges({"a": -0.3, "b": 0.04}) == ["a", "b"]
+
+
+def test_the_gap_of_an_honest_layer_is_about_nothing():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=2000)
+    X = rng.normal(size=(2000, 5)) + 2.0 * np.eye(3, 5)[y]
+    assert abs(memorisation_gaps(split({"x": X}, y, 1500))["x"]) < 0.1
+
+
+def test_the_gap_is_what_a_layer_tells_of_its_labels_that_it_cannot_know():
+    """Labels are coins; a layer that carries the training ones knows log 2 nats of each."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=3000)
+    X = rng.normal(size=(3000, 3))
+    X[:2000, 0] += 20.0 * (y[:2000] - 0.5)
+    gap = memorisation_gaps(split({"x": X}, y, 2000))["x"]
+    assert gap > np.log(2)  # and the layer is sure of itself where it should not be
+
+
+@pytest.fixture(scope="module")
+def weak_and_strong():
+    rng = np.random.default_rng(0)
+    true = rng.integers(5, size=4000)
+    means = rng.normal(size=(5, 8))
+    y = noise.uniform(true, 0.3, random_state=0).labels
+    weak = rng.normal(size=(4000, 8)) + 0.4 * means[true]
+    strong = rng.normal(size=(4000, 8)) + 1.6 * means[true]
+    # It also knows a little about the labels it was trained on, and would not be asked at first.
+    strong[:3000] += 0.35 * means[y[:3000]]
+    return {"weak": weak, "strong": strong}, y, means
+
+
+def test_weak_judges_ask_a_layer_that_knows_more(weak_and_strong):
+    layers, y, _ = weak_and_strong
+    problem = split(layers, y, 3000)
+    gaps = memorisation_gaps(problem)
+    assert gaps["strong"] > SETTINGS.judge_gap
+    assert choose_judges(gaps) == ["weak"]
+    assert more_judges(problem, gaps, ["weak"]) == ["weak", "strong"]
+    ensemble = LayerEnsemble(random_state=0).fit(
+        problem.layers, problem.codes, validation=problem.held_out
+    )
+    assert ensemble.consensus_.judges == ["weak", "strong"]
+
+
+def test_a_layer_that_knows_its_labels_by_heart_is_not_asked(weak_and_strong):
+    layers, y, means = weak_and_strong
+    memorised = layers["strong"].copy()
+    memorised[:3000] += 4 * means[y[:3000]]
+    problem = split({**layers, "strong": memorised}, y, 3000)
+    assert more_judges(problem, memorisation_gaps(problem), ["weak"]) == ["weak"]
+
+
+def test_layers_that_all_memorised_are_warned_of():
+    with pytest.warns(UserWarning, match=r"smallest memorisation gap is 0.70 nats, of a\)"):
+        warn_if_all_memorised({"a": 0.7, "b": 0.9}, ["a"])
+    warn_if_all_memorised({"a": 0.4, "b": 0.9}, ["a"])  # not all
+
+
+@pytest.fixture(scope="module")
+def judged():
+    rng = np.random.default_rng(0)
+    true = rng.integers(3, size=900)
+    y = noise.uniform(true, 0.3, random_state=0).labels
+    X = rng.normal(size=(900, 4)) + 2.5 * np.eye(3, 4)[true]
+    trusted = np.arange(900) < 60
+    y[trusted] = true[trusted]
+    problem = split({"x": X}, y, 600, trusted)
+    return problem, fit_judges(problem, ["x"], AUTO, seed=0), true[:600]
+
+
+def test_class_shares_are_probabilities_that_know_trusted_labels_and_mostly_the_truth(judged):
+    problem, judges, true = judged
+    shares = judges.opinion().class_shares(slice(None))
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(shares[:60], np.eye(3)[problem.codes[:60]])
+    part = slice(100, 250)
+    np.testing.assert_allclose(judges.opinion().class_shares(part), shares[part])
+    assert (shares.argmax(axis=1) == true).mean() > 0.9
+
+
+def test_trust_is_the_share_of_the_label_at_the_judges_own_noise(judged):
+    problem, judges, true = judged
+    opinion = judges.opinion()
+    right = problem.codes == true
+    assert opinion.trust[right].mean() > opinion.trust[~right].mean() + 0.5
+    assert opinion.noise.wrong == pytest.approx((~right).mean(), abs=0.04)
+
+
+def test_an_opinion_given_less_noise_trusts_more(judged):
+    _, judges, _ = judged
+    cleaner = judges.noise._replace(transition=0.9 * np.eye(3) + 0.1 / 3)
+    more = judges.opinion_given(cleaner)
+    np.testing.assert_array_equal(more.noise.transition, cleaner.transition)
+    assert more.trust.mean() > judges.opinion().trust.mean()
+    assert (more.trust[:60] == 1.0).all()
+    assert more.noise.wrong == pytest.approx(1.0 - more.trust.mean(), abs=1e-6)
+
+
+def test_confidence_grows_with_the_distance_of_the_classes():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=600)
+    noise_of_x = rng.normal(size=(600, 4))
+    near, far = (
+        fit_judges(split({"x": noise_of_x + d * np.eye(3, 4)[y]}, y, 500), ["x"], AUTO, seed=0)
+        for d in (1.0, 6.0)
+    )
+    assert near.confidence() < SETTINGS.sure_judges < far.confidence()

@@ -1,0 +1,125 @@
+"""Layers as they are fitted on: joined, split, checked, grouped once."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rehead import LayerEnsemble
+from rehead.ensemble import problem as module
+from rehead.ensemble.problem import HeldOut, LayerInputs, Problem, as_posterior
+from rehead.gaussian import group_by_class
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=120)
+    layers = {"a": rng.normal(size=(120, 3)), "b": rng.normal(size=(120, 2)).astype(np.float32)}
+    given = {"softmax": rng.dirichlet(np.ones(3), size=120)}
+    return Problem(layers, given, y, np.array(["x", "y", "z"]))
+
+
+def test_joined_layers_are_grouped_as_if_joined_before(problem):
+    joined = problem.joined(["b", "a"])
+    X = np.hstack([problem.layers["b"], problem.layers["a"]])
+    expected = group_by_class(X, problem.codes, 3)
+    np.testing.assert_array_equal(joined.X, X)
+    np.testing.assert_array_equal(joined.shifts, expected.shifts)
+    for a, b in zip(joined.rows, expected.rows, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert problem.joined(["a"]) is problem.grouped["a"]
+
+
+def test_rows_are_grouped_and_far_ones_found_once_for_each_layer(monkeypatch):
+    """Not again for gaps, judges and members."""
+    calls = {"group": 0, "far": 0}
+
+    def counted(name, function):
+        def call(*args, **kwargs):
+            calls[name] += 1
+            return function(*args, **kwargs)
+
+        return call
+
+    from rehead.gaussian import rows
+
+    monkeypatch.setattr(module, "group_by_class", counted("group", group_by_class))
+    monkeypatch.setattr(rows, "far_rows", counted("far", rows.far_rows))
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=900)
+    layers = {"a": rng.normal(size=(900, 4)) + 3 * np.eye(3, 4)[y]}
+    layers["b"] = layers["a"] + np.where(np.arange(900) < 600, 3 * y, 0)[:, None]
+    train, held = ({n: X[p] for n, X in layers.items()} for p in (slice(600), slice(600, None)))
+    ensemble = LayerEnsemble(random_state=0).fit(train, y[:600], validation=(held, y[600:]))
+    assert ensemble.consensus_.judges == ["a"]
+    assert calls == {"group": 2, "far": 2}
+
+
+def test_a_split_holds_out_what_it_says(problem):
+    held = np.arange(120) % 4 == 0
+    parts = problem.split(held)
+    np.testing.assert_array_equal(parts.held_out.codes, problem.codes[held])
+    np.testing.assert_array_equal(parts.held_out.layers["softmax"], problem.given["softmax"][held])
+    np.testing.assert_array_equal(parts.layers["a"], problem.layers["a"][~held])
+    assert len(parts.codes) + len(parts.held_out.codes) == 120
+
+
+def test_where_nothing_can_be_held_out_all_serve_for_both(problem):
+    parts = problem.split(np.zeros(120, bool))
+    assert len(parts.codes) == len(parts.held_out.codes) == 120
+
+
+def test_a_fifth_of_each_class_is_drawn(problem):
+    held = problem.draw_held_out(np.random.default_rng(0))
+    sizes, drawn = np.bincount(problem.codes), np.bincount(problem.codes[held])
+    np.testing.assert_array_equal(drawn, sizes // 5)
+
+
+def test_layer_inputs_hold_later_layers_to_the_first_ones():
+    inputs = LayerInputs(["a", "p"], ["p"])
+    frame = pd.DataFrame(np.ones((4, 2)), columns=["u", "v"])
+    inputs.first({"a": frame, "p": np.ones((4, 2))})
+    assert list(inputs.later({"p": np.ones((4, 2)), "a": frame})) == ["a", "p"]
+    with pytest.raises(ValueError, match="Layer a has 3 features, and had 2 in training"):
+        inputs.later({"a": np.ones((4, 3)), "p": np.ones((4, 2))})
+    with pytest.raises(ValueError, match=r"Layer a: The feature names should match"):
+        inputs.later({"a": frame[["v", "u"]], "p": np.ones((4, 2))})
+    with pytest.raises(ValueError, match=r"Layer a: Input X contains NaN"):
+        inputs.later({"a": frame * np.nan, "p": np.ones((4, 2))})
+    again = LayerInputs.from_json(["a", "p"], ["p"], inputs.to_json())
+    with pytest.raises(ValueError, match=r"feature names should match"):
+        again.later({"a": frame[["v", "u"]], "p": np.ones((4, 2))})
+
+
+def test_columns_in_another_order_are_an_error_not_another_answer():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=80)
+    frame = pd.DataFrame(rng.normal(size=(80, 2)) + 3 * y[:, None] * [1, -1], columns=["u", "v"])
+    ensemble = LayerEnsemble(random_state=0).fit({"a": frame}, y)
+    assert ensemble.score({"a": frame}, y) > 0.9
+    with pytest.raises(ValueError, match="feature names should match"):
+        ensemble.predict({"a": frame[["v", "u"]]})
+
+
+def test_a_fit_that_fails_leaves_the_last_one_as_it_was(problem):
+    layers = dict(problem.layers)
+    ensemble = LayerEnsemble("sample").fit(layers, problem.codes)
+    before = ensemble.predict_proba(layers)
+    with pytest.raises(ValueError, match="different numbers"):
+        ensemble.fit({"a": layers["a"], "b": layers["b"][1:]}, problem.codes)
+    with pytest.raises(ValueError, match="trusted must be"):
+        ensemble.fit({"other": layers["a"]}, problem.codes + 7, trusted=[1, 2])
+    np.testing.assert_array_equal(ensemble.predict_proba(layers), before)
+
+
+def test_logits_and_probabilities_are_told_apart():
+    p = np.array([[0.2, 0.8], [0.5, 0.5]])
+    np.testing.assert_array_equal(as_posterior(p, 2, "softmax"), p)
+    np.testing.assert_allclose(as_posterior(np.log(p) + 3.0, 2, "softmax"), p)
+    with pytest.raises(ValueError, match="one column for each of the 3 classes"):
+        as_posterior(p, 3, "softmax")
+
+
+def test_held_out_layers_are_joined_like_the_others(problem):
+    held = HeldOut(problem.layers, problem.codes)
+    np.testing.assert_array_equal(held.joined(["a", "b"]), problem.joined(["a", "b"]).X)

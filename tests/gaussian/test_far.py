@@ -1,0 +1,58 @@
+"""Rows that are far from everything, whatever the features are like."""
+
+import numpy as np
+import pytest
+
+from rehead.gaussian.far import COLUMNS, far_rows
+
+
+def brute_far(X):
+    """Straight from the definition."""
+    deviation = np.abs(X - np.median(X, axis=0))
+    scale = np.maximum(np.median(deviation, axis=0), deviation.mean(axis=0) / 2)
+    used = np.median(deviation, axis=0) > 0
+    squares = ((deviation[:, used] / scale[used]) ** 2).sum(axis=1)
+    return squares > 100 * np.median(squares)
+
+
+@pytest.fixture
+def heavy():
+    """Features of many scales, the last one constant, with tails that reach far."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_t(1.5, size=(900, COLUMNS + 3)) * 10.0 ** rng.integers(-3, 4, COLUMNS + 3)
+    X *= rng.standard_t(1, size=(900, 1))
+    X[:, -1] = 7.0
+    return X
+
+
+def test_far_rows_are_those_of_the_definition(heavy):
+    far = far_rows(heavy)
+    np.testing.assert_array_equal(far, brute_far(heavy))
+    assert 20 < far.sum() < 400
+    assert (far_rows(heavy.astype(np.float32)) == far).mean() > 0.99
+
+
+def test_whole_weights_are_repetitions(heavy):
+    counts = np.random.default_rng(1).integers(0, 4, size=len(heavy))
+    rows = np.repeat(np.arange(len(heavy)), counts)
+    np.testing.assert_array_equal(far_rows(heavy, counts)[rows], far_rows(heavy[rows]))
+    np.testing.assert_array_equal(far_rows(heavy, counts / 8), far_rows(heavy, counts))
+
+
+def test_rows_that_are_all_the_same_are_not_far():
+    assert not far_rows(np.full((20, 3), 4.0)).any()
+
+
+def test_features_that_are_mostly_zero_have_no_outliers():
+    rng = np.random.default_rng(0)
+    assert not far_rows((rng.random((500, 40)) < 0.05).astype(float)).any()
+
+
+def test_features_that_are_often_silent_make_no_outliers():
+    rng = np.random.default_rng(0)
+    active = rng.random((2000, 50)) < 0.55
+    X = np.where(active, rng.exponential(size=(2000, 50)), 1e-4 * rng.random((2000, 50)))
+    assert not far_rows(X).any()
+    X[:600] += 1e4
+    assert far_rows(X)[:600].all()
+    assert not far_rows(X)[600:].any()

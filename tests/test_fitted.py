@@ -1,0 +1,133 @@
+"""FittedGaussians: what a fit makes, what it is composed of, and what it says of labels."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from rehead import RobustGaussianClassifier, noise, score_labels
+from rehead.fitted import FittedGaussians, KnownRows, fit_gaussians
+from rehead.gaussian import ESTIMATORS, Composition, group_by_class
+from rehead.gaussian.options import resolve_options
+
+
+@pytest.fixture(scope="module")
+def samples():
+    rng = np.random.default_rng(0)
+    true = rng.integers(3, size=150)
+    X = rng.normal(size=(150, 4)) + 3.0 * np.eye(3, 4)[true]
+    return X, noise.uniform(true, 0.3, random_state=0).labels, true
+
+
+def fit(X, y, estimator, weights=None, trusted=None, **options):
+    data = group_by_class(X, y, 3, weights=weights, trusted=trusted)
+    choice = resolve_options(estimator, None, options)
+    return fit_gaussians(data, y, np.arange(3), choice, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("estimator", sorted(ESTIMATORS))
+def test_it_knows_how_much_of_every_row_it_contains(samples, estimator):
+    X, y, _ = samples
+    fitted = fit(X, y, estimator)
+    known, inside = fitted.recognise(X, y)
+    assert known.all()
+    if estimator != "mixture":  # where a row counts to several classes, the totals have all of it
+        totals = np.bincount(inside.counted_as, weights=inside.weights, minlength=3)
+        np.testing.assert_allclose(fitted.class_totals, totals)
+    else:
+        assert fitted.class_totals.sum() == pytest.approx(len(X))
+    elsewhere = inside.counted_as != y
+    assert (elsewhere & (inside.weights > 0)).any() == (estimator in ("mixture", "trimmed-kmeans"))
+
+
+@pytest.mark.parametrize("estimator", ["sample", "mcd", "posterior", "agreement", "lts"])
+def test_labels_are_judged_as_by_refits_without_the_row(samples, estimator, brute):
+    X, y, _ = samples
+    fitted = fit(X, y, estimator)
+    found = fitted.verdicts(X, y, np.ones(len(y), bool))
+    _, inside = fitted.recognise(X, y)
+    for i in range(0, len(y), 7):
+        w = inside.weights.copy()
+        w[i] = 0.0
+        means, covariance = brute.tied(X, y, w)
+        if estimator == "lts":
+            covariance = np.eye(4)
+        expected = brute.posterior(X[i], means, covariance)[0]
+        assert found.quality[i] == pytest.approx(expected[y[i]], abs=1e-9)
+        assert found.best[i] == expected.argmax()
+
+
+def test_rows_that_are_not_to_be_left_out_are_judged_as_new(samples):
+    X, y, _ = samples
+    fitted = fit(X, y, "sample")
+    leave_out = np.arange(len(y)) % 2 == 0
+    found = fitted.verdicts(X, y, leave_out).quality
+    plain = fitted.gaussians.posterior(X)[np.arange(len(y)), y]
+    np.testing.assert_allclose(found[~leave_out], plain[~leave_out], rtol=1e-9)
+    every = fitted.verdicts(X, y, np.ones(len(y), bool)).quality
+    np.testing.assert_array_equal(found[leave_out], every[leave_out])
+
+
+def test_the_same_row_with_another_label_is_not_known(samples):
+    X, y, _ = samples
+    fitted = fit(X, y, "sample")
+    known, inside = fitted.recognise(X, (y + 1) % 3)
+    assert not known.any()
+    assert not inside.weights.any()
+
+
+def test_known_rows_are_found_in_any_order():
+    X = np.arange(12.0).reshape(6, 2)
+    codes, weights = np.array([0, 1, 2, 0, 1, 2]), np.array([1.0, 0.5, 0.0, 0.25, 1.0, 1.0])
+    rows = KnownRows.of(X, codes, Composition.of_rows(weights, (codes + 1) % 3, 3))
+    order = np.array([4, 2, 0, 3])
+    known, found, counted_as = rows.look_up(X[order], codes[order])
+    assert known.all()
+    np.testing.assert_array_equal(found, weights[order])
+    # Of a row that did not count at all, nothing has to be taken out of its class.
+    np.testing.assert_array_equal(counted_as, [2, 2, 1, 1])
+
+
+@pytest.mark.parametrize("estimator", ["auto", "mixture", "mcd", "identity"])
+def test_the_state_holds_everything(samples, estimator):
+    X, y, _ = samples
+    fitted = fit(X, y, estimator)
+    again = FittedGaussians.from_state(*fitted.to_state())
+    for field in dataclasses.fields(fitted):
+        if field.name not in ("gaussians", "notes", "noise", "reference", "rows"):
+            np.testing.assert_array_equal(getattr(fitted, field.name), getattr(again, field.name))
+    for part in ("noise", "reference", "rows"):
+        a, b = getattr(fitted, part), getattr(again, part)
+        assert (a is None) == (b is None)
+        for x, z in zip(a or (), b or (), strict=True):
+            np.testing.assert_array_equal(x, z)
+    np.testing.assert_array_equal(fitted.gaussians.posterior(X), again.gaussians.posterior(X))
+
+
+def test_notes_are_what_the_user_is_warned_of(samples):
+    X, y, _ = samples
+    fitted = fit(np.hstack([X, X[:, :1]]), y, "sample")
+    assert "singular" in fitted.notes[0]
+    with pytest.warns(UserWarning, match="singular"):
+        RobustGaussianClassifier("sample").fit(np.hstack([X, X[:, :1]]), y)
+
+
+def test_a_classifier_around_it_is_like_the_one_that_was_fitted(samples):
+    X, y, _ = samples
+    clf = RobustGaussianClassifier(random_state=0).fit(X, y)
+    again = RobustGaussianClassifier.from_fitted(clf.fitted_, random_state=0)
+    np.testing.assert_array_equal(clf.predict_proba(X), again.predict_proba(X))
+    np.testing.assert_array_equal(
+        score_labels(clf, X, y).quality, score_labels(again, X, y).quality
+    )
+    assert clf.explain() == again.explain()
+    assert again.n_features_in_ == 4
+
+
+def test_trust_is_what_counted_to_the_label(samples):
+    X, y, true = samples
+    fitted = fit(X, y, "mixture")
+    right = y == true
+    assert fitted.trust[right].mean() > fitted.trust[~right].mean() + 0.5
+    weights = np.full(len(y), 2.0)
+    np.testing.assert_allclose(fit(X, y, "sample", weights=weights).trust, weights)
