@@ -55,7 +55,7 @@ def audit(task: Task) -> dict[str, Any]:
     """How well the default judges the training labels, beside cleanlab with its features."""
     model = default(task)
     report = score_labels(model, with_softmax(task.train), task.train.y)
-    judges = model.judgement_.judges if model.judgement_ else list(task.train.layers)
+    judges = model.consensus_.judges if model.consensus_ else list(task.train.layers)
     found: dict[str, Any] = {
         "judges": judges,
         "noise": task.noise_rate,

@@ -49,8 +49,9 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from threadpoolctl import threadpool_limits
 
 from rehead import ReheadWarning, RobustGaussianClassifier
-from rehead.gaussian import ESTIMATORS, Fit, estimate, group_by_class, support_size
-from rehead.gaussian.mcd import mcd
+from rehead.gaussian import Fit, estimate, group_by_class, support_size
+from rehead.gaussian.mcd import CSteps
+from rehead.gaussian.options import USAGE
 
 PRODUCT = 2048
 """Side of the square matrices whose product gives the speed of the machine."""
@@ -160,12 +161,12 @@ def measure(args: argparse.Namespace, advance: Advance) -> list[dict[str, Any]]:
 def fit_estimator(name: str, data: synthetic.Data) -> Fit:
     """An estimator from features and labels, grouping by class included."""
     grouped = group_by_class(data.X, data.noisy, data.size.n_classes)
-    return estimate(name, grouped, ESTIMATORS[name].defaults, np.random.default_rng(0))
+    return estimate(name, grouped, USAGE[name].defaults, np.random.default_rng(0))
 
 
 def fit_full_work(data: synthetic.Data) -> Fit:
     """Algorithm 1 with every moment formed anew and both steps done: no shortcuts."""
-    with mock.patch("rehead.gaussian.classwise.mcd", partial(mcd, shortcuts=False)):
+    with mock.patch("rehead.gaussian.classwise.CSteps", partial(CSteps, shortcuts=False)):
         return fit_estimator("mcd", data)
 
 
@@ -254,7 +255,7 @@ def quality(data: synthetic.Data) -> dict[str, Any]:
     for name in ("mcd", "posterior"):
         fit = fit_estimator(name, data)
         predicted = fit.gaussians.scores(data.X_test).argmax(axis=1)
-        kept[name] = float(right[fit.support > 0].mean())
+        kept[name] = float(right[fit.composition.weights > 0].mean())
         accuracy[name] = float((predicted == data.y_test).mean())
         notes += [f"{name}: {note}" for note in fit.notes]
     for name, y in {"lda": data.noisy, "lda_clean": data.clean}.items():

@@ -23,7 +23,7 @@ from sklearn.metrics import roc_auc_score
 from tasks import load_task
 
 from rehead import RobustGaussianClassifier, abstention_threshold, typicality
-from rehead.gaussian.posterior import Kept
+from rehead.gaussian import Composition
 from rehead.gaussian.typical import strange_distances
 
 RESULTS = Path(__file__).parent / "results" / "outliers.json"
@@ -40,10 +40,10 @@ RUNS, ERROR, CONFIDENCE = 300, 0.05, 0.9
 
 def scores(model: RobustGaussianClassifier, X: Array) -> dict[str, Array]:
     """How strange new samples are, in several ways; larger is stranger."""
-    g, nobody = model._gaussians, np.zeros(len(X))
-    outside = Kept(nobody, nobody.astype(np.int64), np.full(len(g.means), 1e9))
-    relative, residual, _ = strange_distances(g, X, outside.members, outside).T
-    plain, _, _ = strange_distances(replace(g, temperature=1.0), X, outside.members, outside).T
+    g, nothing = model.fitted_.gaussians, np.zeros(len(X))
+    outside = Composition(nothing, nothing.astype(np.int64), np.full(len(g.means), 1e9))
+    relative, residual, _ = strange_distances(g, X, outside.counted_as, outside).T
+    plain, _, _ = strange_distances(replace(g, temperature=1.0), X, outside.counted_as, outside).T
     return {
         "distance to the nearest class": g.distances(X).min(axis=1),
         "distance outside of the plane of the means": residual,

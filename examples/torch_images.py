@@ -47,7 +47,7 @@ print(f"the network fits {fitted:.0%} of its noisy labels")
 
 # The three lines: one pass over the data, no training.
 head = RobustHead(net, layers=["0", "1", "2"], random_state=0)
-head.fit(train, validation=(images["validation"], validation_labels))
+head.fit(train, validation=(images["validation"], validation_labels), baselines=["paper"])
 print(head.explain())
 print(head.compare((images["test"], torch.tensor(digits.test.y))))
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import beta
+from scipy.stats import beta, norm
 from sklearn.linear_model import LogisticRegression
 
 from rehead import (
@@ -17,9 +17,11 @@ from rehead.audit.abstention import (
     Promise,
     _laxest,
     corrected_losses,
+    less_noise,
     p_value,
     upper_bound,
 )
+from rehead.gaussian import NoiseModel
 
 pytestmark = pytest.mark.filterwarnings("ignore:No threshold can promise")
 
@@ -182,6 +184,20 @@ def test_p_values_of_losses_between_the_bounds_are_valid():
     assert rejected / 500 <= 0.1
 
 
+def test_less_noise_is_between_what_was_measured_and_none():
+    T = flip(3, 0.3)
+    sizes = (10.0, 100.0, 1000.0, 1e9)
+    measured = [NoiseModel(1.0, np.full(3, 1 / 3), T, np.full(3, n), 0.0, 0.3) for n in sizes]
+    rates = [1 - np.diag(less_noise(noise, 0.05)).mean() for noise in measured]
+    assert rates == sorted(rates)
+    assert rates[-1] == pytest.approx(0.3, abs=1e-4)
+    # One in twenty times the true rate is still smaller.
+    expected = [0.3 - norm.isf(0.05) * noise.rate_error for noise in measured]
+    np.testing.assert_allclose(rates, np.maximum(expected, 0.0))
+    few = measured[0]._replace(anchors=np.full(3, 1.0))
+    np.testing.assert_array_equal(less_noise(few, 0.05), np.eye(3))
+
+
 def test_an_ensemble_promises_too():
     world = World(np.eye(3), distance=6.0)
     (X, y), (V, v), (H, h) = world.draw(600), world.draw(300), world.draw(600)
@@ -219,9 +235,9 @@ def test_bad_input_is_refused(fitted):
     with pytest.raises(ValueError, match="one array of features"):
         abstention_threshold(clf, {"a": X}, y)
     other = LogisticRegression().fit(X, y)
-    with pytest.raises(TypeError, match="got LogisticRegression"):
+    with pytest.raises(TypeError, match="a LogisticRegression has no count_samples"):
         abstention_threshold(other, X, y)
-    with pytest.raises(TypeError, match="got LogisticRegression"):
+    with pytest.raises(TypeError, match="a LogisticRegression has no count_samples"):
         predict_or_abstain(other, X, 0.5)
     with pytest.raises(ValueError, match="no inverse"):
         abstention_threshold(clf, X, y, transition=np.full((3, 3), 1 / 3))

@@ -1,4 +1,4 @@
-"""What is wrong with a sample: the rules one by one, and on data whose strange samples are known."""
+"""What is wrong with a sample: the rules one by one, and on data with known strange samples."""
 
 import numpy as np
 import pytest

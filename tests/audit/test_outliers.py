@@ -7,7 +7,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from rehead import LayerEnsemble, RobustGaussianClassifier, noise, typicality
-from rehead.gaussian.posterior import Kept
+from rehead.fitted import FittedGaussians
+from rehead.gaussian.composition import Composition
 from rehead.gaussian.typical import (
     distances_apart,
     log_tail,
@@ -83,10 +84,10 @@ def test_leave_one_out_distances_are_those_of_a_refit(shrinkage):
     X, y = world(30, 3)(600)
 
     def gaussians(X, y):
-        return RobustGaussianClassifier("sample", shrinkage=shrinkage).fit(X, y)._gaussians
+        return RobustGaussianClassifier("sample", shrinkage=shrinkage).fit(X, y).fitted_.gaussians
 
     g = gaussians(X, y)
-    found = strange_distances(g, X, y, Kept(np.ones(600), y, np.bincount(y).astype(float)))
+    found = strange_distances(g, X, y, Composition.of_rows(np.ones(600), y, 3))
     plain = distances_apart(g.distances(X), plane_of_means(g))
     off, off_plain = [], []
     for i in range(0, 600, 29):
@@ -105,7 +106,7 @@ def test_leave_one_out_distances_are_those_of_a_refit(shrinkage):
 def test_distances_apart_are_what_they_are_said_to_be(d, n_classes):
     X, y = world(d, n_classes)(60 * n_classes)
     clf = RobustGaussianClassifier("sample").fit(X, y)
-    g = clf._gaussians
+    g = clf.fitted_.gaussians
     L = np.linalg.cholesky(g.covariance)
     centre = g.means.mean(axis=0)
     Z, M = np.linalg.solve(L, (X - centre).T).T, np.linalg.solve(L, (g.means - centre).T).T
@@ -119,7 +120,7 @@ def test_distances_apart_are_what_they_are_said_to_be(d, n_classes):
             (Z**2).sum(axis=1) - (z**2).sum(axis=1),
         ]
     )
-    found = distances_apart(clf._gaussians.distances(X), plane_of_means(g))
+    found = distances_apart(clf.fitted_.gaussians.distances(X), plane_of_means(g))
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
 
 
@@ -165,7 +166,7 @@ def test_strange_training_samples_are_found_among_the_others():
     clf = RobustGaussianClassifier(random_state=0).fit(X, labels)
     p = typicality(clf, X, labels)
     assert roc_auc_score(strange, -p) > 0.9
-    nearest = clf._gaussians.distances(X).min(axis=1)
+    nearest = clf.fitted_.gaussians.distances(X).min(axis=1)
     assert roc_auc_score(strange, -p) > roc_auc_score(strange, nearest) + 0.05
 
 
@@ -188,9 +189,10 @@ def test_saved_and_loaded(tmp_path):
 
 def test_a_model_of_an_older_version_says_what_to_do():
     X, y = world(6, 3)(300)
-    arrays, settings = RobustGaussianClassifier(random_state=0).fit(X, y)._state()
+    arrays, settings = RobustGaussianClassifier(random_state=0).fit(X, y).fitted_.to_state()
     older = {k: v for k, v in arrays.items() if not k.startswith("reference")}
-    clf = RobustGaussianClassifier._from_state(older, settings)
+    assert len(older) < len(arrays)
+    clf = RobustGaussianClassifier.from_fitted(FittedGaussians.from_state(older, settings))
     np.testing.assert_array_equal(clf.predict(X[:5]), y[:5])
     with pytest.raises(ValueError, match="Fit it anew"):
         typicality(clf, X)
@@ -205,7 +207,8 @@ def test_an_ensemble_with_a_consensus_is_asked_for_its_judge(tmp_path):
     (X, y), (V, v), (N, _) = draw(900), draw(300), draw(600)
     ens = LayerEnsemble(random_state=0).fit(layers_of(X), y, validation=(layers_of(V), v))
     p = typicality(ens, layers_of(N))
-    np.testing.assert_array_equal(p, typicality(*ens.judge(layers_of(N))))
+    judge, asked = ens.fitted_.judge, {**layers_of(N), "stack": np.hstack([N, N[:, :5]])}
+    np.testing.assert_array_equal(p, typicality(ens.estimators_[judge], asked[judge]))
     assert far_from_uniform(p) < 0.09
     assert far_from_uniform(typicality(ens, layers_of(X), y)) < 0.05
     assert typicality(ens, layers_of(N + 30)).max() < 0.01
@@ -239,7 +242,7 @@ def test_bad_input_is_refused(fitted):
         typicality(clf, {"a": X})
     with pytest.raises(TypeError, match="toarray"):
         typicality(clf, csr_matrix(X))
-    with pytest.raises(TypeError, match="got LogisticRegression"):
+    with pytest.raises(TypeError, match="a LogisticRegression has no count_samples"):
         typicality(LogisticRegression().fit(X, y), X)
     ensemble = LayerEnsemble("sample").fit({"a": X}, y)
     for bad in (X, {}):

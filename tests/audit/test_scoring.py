@@ -3,9 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_digits
 
-from rehead import RobustGaussianClassifier, find_mislabelled, score_labels
+from rehead import LayerEnsemble, RobustGaussianClassifier, find_mislabelled, noise, score_labels
 from rehead.gaussian import ESTIMATORS
+
+PARTS = ((0, 300), (300, 400))
+"""Training and held-out rows."""
 
 
 @pytest.fixture
@@ -199,6 +203,112 @@ def test_transition_rows_of_classes_without_rows_sum_to_one(fitted):
     np.testing.assert_allclose(report.transition.sum(axis=1), 1.0)
 
 
-def test_an_unfitted_model_is_an_error(blobs):
-    with pytest.raises(ValueError, match="not fitted"):
-        score_labels(RobustGaussianClassifier(), *blobs())
+def test_members_of_a_consensus_can_be_asked(blobs):
+    X, y = blobs(sizes=(200, 200), d=4)
+    layers = {"a": X[:, :2], "b": X[:, 2:]}
+    train, held = ({name: layer[a:b] for name, layer in layers.items()} for a, b in PARTS)
+    ensemble = LayerEnsemble(random_state=0).fit(train, y[:300], validation=(held, y[300:]))
+    assert ensemble.consensus_.judges == ["b"]
+    members = ensemble.estimators_
+    reports = {name: score_labels(members[name], layers[name], y) for name in layers}
+    for report in reports.values():
+        np.testing.assert_array_equal(report.in_sample, np.arange(400) < 300)
+    # The judge speaks for all of them.
+    whole = score_labels(ensemble, layers, y)
+    for name in ("quality", "suggested", "typicality", "kind", "transition"):
+        np.testing.assert_array_equal(getattr(reports["b"], name), getattr(whole, name))
+    # Others measured no noise and know not what is usual: new rows are judged plainly.
+    other, new = reports["a"], layers["a"][300:]
+    plain = members["a"].predict_proba(new)[np.arange(100), y[300:]]
+    np.testing.assert_allclose(other.quality[300:], plain, rtol=1e-9)
+    np.testing.assert_array_equal(other.suggested[300:], members["a"].predict(new))
+    assert np.isnan(other.typicality).all()
+    assert np.isnan(other.noise_rate_error)
+
+
+class TestCleanLabels:
+    @pytest.mark.parametrize("distance", [1.0, 1.5, 3.0, 10.0])
+    @pytest.mark.parametrize("seed", [0, 1])
+    def test_next_to_nothing_is_flagged(self, blobs, distance, seed):
+        X, y = blobs(sizes=(400,) * 4, d=12, distance=distance, seed=seed)
+        report = score_labels(RobustGaussianClassifier(random_state=0).fit(X, y), X, y)
+        assert report.suspect.mean() < 0.01
+        assert (report.kind != "ok").mean() < 0.02
+        assert report.noise_rate < max(2.5 * report.noise_rate_error, 0.02)
+        assert report.n_review() < 0.03 * len(y)
+
+    def test_on_digits(self):
+        X, y = load_digits(return_X_y=True)
+        report = score_labels(RobustGaussianClassifier(random_state=0).fit(X, y), X, y)
+        assert report.suspect.mean() < 0.01
+        assert (report.kind != "ok").mean() < 0.01
+        assert report.noise_rate < 2 * report.noise_rate_error
+        assert "about clean" in str(report)
+
+    def test_held_out_rows(self, blobs):
+        X, y = blobs(sizes=(500,) * 3, d=8, distance=2.0)
+        model = RobustGaussianClassifier(random_state=0).fit(X[:1000], y[:1000])
+        report = score_labels(model, X[1000:], y[1000:])
+        assert (report.kind != "ok").mean() < 0.02
+
+
+class TestNoise:
+    @pytest.mark.parametrize("rate", [0.1, 0.3])
+    def test_the_rate_is_measured_within_its_error(self, blobs, rate):
+        X, y = blobs(sizes=(400,) * 4, d=10, distance=3.0)
+        corrupted = noise.uniform(y, rate, random_state=1)
+        model = RobustGaussianClassifier(random_state=0).fit(X, corrupted.labels)
+        report = score_labels(model, X, corrupted.labels)
+        assert abs(report.noise_rate - corrupted.rate) < 3 * report.noise_rate_error
+        assert report.noise_rate_error < 0.05
+        np.testing.assert_allclose(report.transition.sum(axis=1), 1.0)
+        np.testing.assert_array_equal(report.transition, model.noise_.transition)
+
+    def test_quality_is_calibrated(self, blobs):
+        X, y = blobs(sizes=(800,) * 3, d=6, distance=1.2)
+        corrupted = noise.uniform(y, 0.25, random_state=1)
+        model = RobustGaussianClassifier(random_state=0).fit(X, corrupted.labels)
+        quality = score_labels(model, X, corrupted.labels).quality
+        for low, high in ((0, 0.3), (0.3, 0.8), (0.8, 1.01)):
+            there = (quality >= low) & (quality < high)
+            right = (~corrupted.changed)[there].mean()
+            assert right == pytest.approx(quality[there].mean(), abs=0.12)
+
+    def test_the_error_is_that_of_the_measure_and_of_chance(self, model, noisy, report):
+        few = score_labels(model, noisy[0][:20], noisy[1][:20])
+        for found in (few, report):
+            by_chance = (found.quality * (1 - found.quality)).sum() / len(found) ** 2
+            assert found.noise_rate_error**2 == pytest.approx(
+                model.noise_.rate_error**2 + by_chance
+            )
+            assert found.noise_rate_error >= model.noise_.rate_error
+
+    def test_without_a_measure_there_is_no_error(self, noisy):
+        X, y, _ = noisy
+        report = score_labels(RobustGaussianClassifier("mcd", random_state=0).fit(X, y), X, y)
+        assert np.isnan(report.noise_rate_error)
+        assert "the noise was not measured" in str(report)
+
+
+class TestBadInput:
+    def test_of_another_width(self, model, noisy):
+        with pytest.raises(ValueError, match=r"3 features.*expecting 4"):
+            score_labels(model, noisy[0][:, :3], noisy[1])
+
+    def test_nothing(self, model):
+        with pytest.raises(ValueError, match="no labels to judge"):
+            score_labels(model, np.empty((0, 4)), [])
+
+    def test_layers_for_a_classifier_and_features_for_an_ensemble(self, model, noisy):
+        X, y, _ = noisy
+        with pytest.raises(ValueError, match="one array of features"):
+            score_labels(model, {"a": X}, y)
+        ensemble = LayerEnsemble("sample").fit({"a": X}, y)
+        with pytest.raises(ValueError, match="layers must be a non-empty dict"):
+            score_labels(ensemble, X, y)
+        with pytest.raises(ValueError, match="are missing"):
+            score_labels(ensemble, {"b": X}, y)
+
+    def test_labels_that_the_model_does_not_know(self, model, noisy):
+        with pytest.raises(ValueError, match="not fitted on these labels: 3"):
+            score_labels(model, noisy[0], noisy[1] + 1)

@@ -3,14 +3,22 @@
 import json
 import os
 import struct
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from safetensors.numpy import save_file
 
-from rehead import RobustGaussianClassifier, score_labels
-from rehead.files.persist import ModelFileError
+from rehead import LayerEnsemble, RobustGaussianClassifier, score_labels, typicality
+from rehead.files.persist import (
+    ModelFileError,
+    model_kind,
+    read_model,
+    remove_leftovers,
+    write_atomically,
+    write_model,
+)
 
 load = RobustGaussianClassifier.load
 
@@ -64,8 +72,14 @@ class TestRoundTrip:
             if name == "noise_" and value is not None:
                 for mine, theirs in zip(value, again.noise_, strict=True):
                     np.testing.assert_array_equal(mine, theirs)
-            elif name.endswith("_"):
+            elif name.endswith("_") and name != "fitted_":
                 np.testing.assert_array_equal(getattr(again, name), value, err_msg=name)
+        (mine, settings), (theirs, again_settings) = (m.fitted_.to_state() for m in (clf, again))
+        assert settings == again_settings
+        assert mine.keys() == theirs.keys()
+        for name in mine:
+            assert mine[name].dtype == theirs[name].dtype
+            np.testing.assert_array_equal(mine[name], theirs[name], err_msg=name)
         for name, value in clf.get_params().items():
             np.testing.assert_array_equal(again.get_params()[name], value, err_msg=name)
         reports = [score_labels(m, X, y) for m in (clf, again)]
@@ -127,8 +141,9 @@ class TestRoundTrip:
 
 class TestDamage:
     def test_no_file(self, tmp_path):
-        with pytest.raises(FileNotFoundError, match=r"no model file at .*nothing"):
-            load(tmp_path / "nothing")
+        for read in (load, model_kind):
+            with pytest.raises(FileNotFoundError, match=r"no model file at .*nothing"):
+                read(tmp_path / "nothing")
 
     def test_no_folder(self, fitted, tmp_path):
         with pytest.raises(FileNotFoundError, match="no folder"):
@@ -138,8 +153,9 @@ class TestDamage:
     def test_truncated(self, saved, share):
         content = saved.read_bytes()
         saved.write_bytes(content[: int(share * len(content))])
-        with pytest.raises(ModelFileError, match="damaged"):
-            load(saved)
+        for read in (load, model_kind):
+            with pytest.raises(ModelFileError, match="damaged"):
+                read(saved)
 
     @pytest.mark.parametrize("share", [0.0, 0.3, 0.999])
     def test_a_flipped_bit_in_the_arrays(self, saved, share):
@@ -179,30 +195,150 @@ class TestDamage:
     )
     def test_random_bytes(self, tmp_path, content):
         (tmp_path / "m").write_bytes(content)
-        with pytest.raises(ModelFileError, match="not a model file"):
-            load(tmp_path / "m")
+        for read in (load, model_kind):
+            with pytest.raises(ModelFileError, match="not a model file"):
+                read(tmp_path / "m")
 
     def test_a_folder(self, tmp_path):
-        with pytest.raises(ModelFileError):
-            load(tmp_path)
+        for read in (load, model_kind):
+            with pytest.raises(ModelFileError):
+                read(tmp_path)
 
-    def test_a_safetensors_file_of_someone_else(self, tmp_path):
-        save_file({"means": np.eye(2)}, tmp_path / "m")
-        with pytest.raises(ModelFileError, match="not one that rehead wrote"):
-            load(tmp_path / "m")
-        save_file({"means": np.eye(2)}, tmp_path / "m", metadata={"rehead": "yes"})
-        with pytest.raises(ModelFileError, match="not one that rehead wrote"):
-            load(tmp_path / "m")
+    @pytest.mark.parametrize(
+        "metadata",
+        [None, {"rehead": "yes"}, {"rehead": "[1]"}, {"rehead": "{}"}, {"rehead": '{"sha256": 0}'}],
+    )
+    def test_a_safetensors_file_of_someone_else(self, tmp_path, metadata):
+        save_file({"means": np.eye(2)}, tmp_path / "m", metadata=metadata)
+        for read in (load, model_kind):
+            with pytest.raises(ModelFileError, match="not one that rehead wrote"):
+                read(tmp_path / "m")
 
     def test_a_newer_version(self, saved):
         with_header(saved, version=99)
-        with pytest.raises(ModelFileError, match=r"newer rehead \(format 99.*pip install"):
-            load(saved)
+        for read in (load, model_kind):
+            with pytest.raises(ModelFileError, match=r"newer rehead \(format 99.*pip install"):
+                read(saved)
 
     def test_another_kind(self, saved):
+        assert model_kind(saved) == "RobustGaussianClassifier"
+        with pytest.raises(
+            ModelFileError, match=r"holds a Robust\w+, not a LayerEns.*Load it with"
+        ):
+            LayerEnsemble.load(saved)
         with_header(saved, kind="LayerEnsemble")
+        assert model_kind(saved) == "LayerEnsemble"
         with pytest.raises(ModelFileError, match=r"holds a LayerEnsemble, not a Robust"):
             load(saved)
+
+
+def test_arrays_of_any_layout_and_settings_come_back(tmp_path):
+    rng = np.random.default_rng(0)
+    arrays = {
+        "columns": np.asfortranarray(rng.normal(size=(3, 4))),
+        "strided": rng.normal(size=(8, 3)).astype(np.float32)[::2],
+        "whole": np.arange(5),
+        "mask": np.array([True, False]),
+        "number": np.array(3.5),
+        "none": np.empty((0, 2)),
+    }
+    settings = {"a": [1, None, "ü"], "b": {"c": 0.1}}
+    write_model(tmp_path / "m", "Thing", arrays, settings)
+    assert model_kind(tmp_path / "m") == "Thing"
+    found, found_settings = read_model(tmp_path / "m", "Thing")
+    assert found_settings == settings
+    assert found.keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert (found[name].dtype, found[name].shape) == (array.dtype, array.shape)
+        np.testing.assert_array_equal(found[name], array)
+
+
+OLD = Path(__file__).parent / "written_by_0_1_0"
+
+
+@pytest.fixture(scope="module")
+def old():
+    with np.load(OLD / "expected.npz") as file:
+        return dict(file)
+
+
+class TestFilesOfEarlierVersions:
+    """Version 0.1.0 was given 120 training rows, 80 held out, and 40 more."""
+
+    def layers(self, old, names, rows=slice(None)):
+        arrays = {"early": old["X"], "deep": old["deep"], "softmax": old["softmax"]}
+        return {name: arrays[name][rows] for name in names}
+
+    @pytest.mark.parametrize(
+        ("name", "kind"),
+        [
+            ("classifier", "RobustGaussianClassifier"),
+            ("mixture", "RobustGaussianClassifier"),
+            ("ensemble", "LayerEnsemble"),
+            ("paper", "LayerEnsemble"),
+            ("head", "RobustHead"),
+        ],
+    )
+    def test_their_kind_is_known(self, name, kind):
+        assert model_kind(OLD / f"{name}.safetensors") == kind
+
+    @pytest.mark.parametrize("name", ["classifier", "mixture"])
+    def test_classifiers(self, old, name):
+        clf = load(OLD / f"{name}.safetensors")
+        np.testing.assert_allclose(clf.predict_proba(old["X"]), old[name], rtol=0, atol=1e-12)
+        report = score_labels(clf, old["X"][:120], old["names"][:120])
+        assert report.in_sample.all()
+        if name == "classifier":
+            np.testing.assert_allclose(report.quality, old["classifier_quality"], atol=1e-9)
+        assert clf.noise_.wrong == pytest.approx(1 - report.quality.mean(), abs=0.05)
+        assert not score_labels(clf, old["X"][120:], old["names"][120:]).in_sample.any()
+
+    @pytest.mark.parametrize(
+        ("name", "layers"),
+        [("ensemble", ["early", "deep", "softmax"]), ("paper", ["early", "deep"])],
+    )
+    def test_ensembles(self, old, name, layers):
+        ens = LayerEnsemble.load(OLD / f"{name}.safetensors")
+        found = ens.predict_proba(self.layers(old, layers))
+        np.testing.assert_allclose(found, old[name], rtol=0, atol=1e-12)
+        train = self.layers(old, layers, slice(120))
+        report = score_labels(ens, train, old["names"][:120])
+        assert report.in_sample.all()
+        np.testing.assert_allclose(report.quality, old[f"{name}_quality"], atol=1e-9)
+        assert ((p := typicality(ens, train, old["names"][:120])) > 0).all()
+        assert p.max() <= 1
+        if name == "ensemble":
+            np.testing.assert_array_equal(ens.weights_, old["ensemble_weights"])
+        with pytest.raises(ValueError, match=r"Layers \['deep'.*\] are missing"):
+            ens.predict_proba(self.layers(old, ["early"]))
+
+    def test_heads(self, old):
+        torch = pytest.importorskip("torch")
+        from rehead.torch import RobustHead
+
+        net = torch.nn.Sequential(
+            torch.nn.Linear(3, 5), torch.nn.ReLU(), torch.nn.Linear(5, 3)
+        ).eval()
+        with pytest.raises(ModelFileError, match="other weights"):
+            RobustHead.load(OLD / "head.safetensors", net)
+        weights = {k.removeprefix("net."): v for k, v in old.items() if k.startswith("net.")}
+        net.load_state_dict({name: torch.from_numpy(a) for name, a in weights.items()})
+        head = RobustHead.load(OLD / "head.safetensors", net)
+        found = head.predict_proba(torch.from_numpy(old["X"].astype(np.float32)))
+        np.testing.assert_allclose(found, old["head"], atol=1e-5)
+        np.testing.assert_array_equal(head.report_.quality, old["head_quality"])
+        np.testing.assert_array_equal(head.report_.ids, old["head_ids"])
+        assert head.classes_.tolist() == [0, 1, 2]
+
+    @pytest.mark.parametrize("name", ["classifier", "ensemble"])
+    def test_saved_again_they_stay_what_they_are(self, old, tmp_path, name):
+        kind = {"classifier": RobustGaussianClassifier, "ensemble": LayerEnsemble}[name]
+        model = kind.load(OLD / f"{name}.safetensors")
+        model.save(tmp_path / "m")
+        X = old["X"] if name == "classifier" else self.layers(old, ["early", "deep", "softmax"])
+        np.testing.assert_array_equal(
+            kind.load(tmp_path / "m").predict_proba(X), model.predict_proba(X)
+        )
 
 
 class TestAtomic:
@@ -239,3 +375,12 @@ class TestAtomic:
         other = saved.parent / "other"
         other.touch()
         assert saved.stat().st_mode == other.stat().st_mode
+
+    def test_what_a_killed_writer_left_beside_a_file_is_removed(self, tmp_path):
+        write_atomically(tmp_path / "m", b"whole")
+        write_atomically(tmp_path / "mm", b"another")
+        for name in (".m.abc123", ".mm.x1"):
+            (tmp_path / name).write_bytes(b"half")
+        remove_leftovers(tmp_path / "m")
+        assert sorted(p.name for p in tmp_path.iterdir()) == [".mm.x1", "m", "mm"]
+        assert (tmp_path / "m").read_bytes() == b"whole"

@@ -1,3 +1,5 @@
+"""Feature stores: what is written is read, and a killed writer goes on to the same bytes."""
+
 import json
 import os
 import signal

@@ -1,8 +1,18 @@
+"""Arrays from and to the files people have."""
+
 import numpy as np
 import pytest
 
 from rehead.files.store import Chunk, StoreWriter
-from rehead.files.tables import read_column, read_ids, read_layers, read_outputs, write_csv
+from rehead.files.tables import (
+    read_column,
+    read_ids,
+    read_labels,
+    read_layers,
+    read_outputs,
+    write_csv,
+    write_noisy_labels,
+)
 
 X = np.array([[1.5, 2.0], [3.0, 4.5], [5.0, 6.0]])
 
@@ -56,6 +66,43 @@ def test_ids_and_outputs(tmp_path, store):
     assert read_ids(tmp_path / "x.npy", 3).tolist() == [0, 1, 2]
     assert read_outputs(store).tolist() == np.eye(3).tolist()
     assert read_outputs(tmp_path / "x.npy") is None
+
+
+def test_labels_and_ids_beside_the_features_are_no_features(tmp_path):
+    table = tmp_path / "x.csv"
+    table.write_text("id,p,q,label\n7,1.5,2,cat\n8,3,4.5,dog\n9,5,6,cat\n")
+    (tmp_path / "other.csv").write_text("p\n1\n")
+    beside = [f"{table}:label", f"{table}:id", None, f"{tmp_path}/other.csv:p"]
+    assert read_layers(table, beside)["features"].tolist() == X.tolist()
+    with pytest.raises(ValueError, match="no features beside id, label, p, q"):
+        read_layers(table, [f"{table}:{name}" for name in ("id", "p", "q", "label")])
+
+
+def test_labels_from_where_they_are_said_to_be_or_from_beside_the_features(tmp_path, store):
+    np.save(tmp_path / "x.npy", X)
+    np.savez(tmp_path / "x.npz", X=X, labels=np.array([5, 6, 7]))
+    np.save(tmp_path / "y.npy", np.array([2, 1, 2]))
+    assert read_labels(str(tmp_path / "y.npy"), store).tolist() == [2, 1, 2]
+    assert read_labels(None, store).tolist() == [0, 1, 0]
+    assert read_labels(None, tmp_path / "x.npz").tolist() == [5, 6, 7]
+    with pytest.raises(ValueError, match=r"no labels are given. Give them with --held-out FILE"):
+        read_labels(None, tmp_path / "x.npy", "--held-out")
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".txt", ".csv"])
+@pytest.mark.parametrize("clean", [np.array([0, 1, 2]), np.array(["ant", "bee", "käfer"])])
+def test_noisy_labels_that_were_written_are_read(tmp_path, suffix, clean):
+    noisy = clean[[0, 0, 2]]
+    path = tmp_path / f"y{suffix}"
+    write_noisy_labels(path, clean, noisy, noisy != clean)
+    column = ":label" if suffix == ".csv" else ""
+    found = read_column(f"{path}{column}")
+    assert found.tolist() == noisy.tolist()
+    if suffix == ".csv":
+        assert read_column(f"{path}:clean").tolist() == clean.tolist()
+        assert read_column(f"{path}:changed").tolist() == ["False", "True", "False"]
+    with pytest.raises(ValueError, match=r"use .npy, .txt or .csv"):
+        write_noisy_labels(tmp_path / "y.json", clean, noisy, noisy != clean)
 
 
 def test_csv_out(tmp_path):

@@ -84,7 +84,9 @@ def test_anchors_that_are_of_another_class_say_nothing():
 
 
 def test_a_matrix_becomes_dominant_and_one_that_is_stays():
-    np.testing.assert_allclose(dominant(np.array([[0.2, 0.8], [0.3, 0.7]])), [[0.5, 0.5], [0.3, 0.7]])
+    np.testing.assert_allclose(
+        dominant(np.array([[0.2, 0.8], [0.3, 0.7]])), [[0.5, 0.5], [0.3, 0.7]]
+    )
     T = np.array([[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [0.0, 0.0, 1.0]])
     np.testing.assert_allclose(dominant(T), T, rtol=1e-15)
 

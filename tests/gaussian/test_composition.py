@@ -24,8 +24,10 @@ def test_totals_are_the_weights_of_the_moments(weighted):
     codes = rng.integers(4, size=90)
     w = rng.choice([0.0, 0.5, 1.0, 3.0], size=90) if weighted else None
     data = group_by_class(rng.normal(size=(90, 2)), codes, 4, weights=w)
-    subsets = [Subset(s.positions[::2], s.weights if s.weights is None else s.weights[::2] / 2)
-               for s in map(data.whole, range(4))]
+    subsets = [
+        Subset(s.positions[::2], s.weights if s.weights is None else s.weights[::2] / 2)
+        for s in map(data.whole, range(4))
+    ]
     inside = Composition.of_subsets(data, subsets)
     np.testing.assert_allclose(inside.class_totals, pooled_moments(data, subsets).weights)
     assert inside.weights.sum() == pytest.approx(inside.class_totals.sum())

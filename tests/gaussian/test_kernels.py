@@ -17,6 +17,7 @@ from rehead.gaussian.kernels import (
     whiten,
 )
 
+
 def spd(d):
     A = np.random.default_rng(0).normal(size=(d, 2 * d))
     return np.asfortranarray(A @ A.T / d)

@@ -78,8 +78,7 @@ def test_shortcuts_survive_far_outliers_that_leave_the_subset(dtype, far):
     X = X.astype(dtype)
     start = np.r_[rng.permutation(110)[:100], 110:113]
     fast, slow = (
-        run(X, 103, start, shift=np.zeros(3, dtype), most=3, shortcuts=s)
-        for s in (True, False)
+        run(X, 103, start, shift=np.zeros(3, dtype), most=3, shortcuts=s) for s in (True, False)
     )
     assert fast.subset.positions.max() < 110
     expected = np.cov(X[fast.subset.positions].astype(float), rowvar=False, bias=True)

@@ -5,12 +5,17 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from rehead import RobustGaussianClassifier, noise
-from rehead.gaussian import group_by_class
+from rehead.gaussian import estimate, group_by_class
 from rehead.gaussian.anchored import training_rows
 from rehead.gaussian.labelnoise import fit_noise
 from rehead.gaussian.mixture import Mixture, expectation, maximisation
+from rehead.gaussian.options import USAGE
 from rehead.gaussian.rows import Total, pooled_moments
 from rehead.gaussian.tied import from_moments
+
+
+def rng():
+    return np.random.default_rng(0)
 
 
 def planted(n=1500, d=3, distance=2.0, rate=0.3, kind="flip", seed=0):
@@ -24,7 +29,7 @@ def planted(n=1500, d=3, distance=2.0, rate=0.3, kind="flip", seed=0):
 
 def start(X, y):
     data = group_by_class(X, y, 3)
-    rows = training_rows(data, np.random.default_rng(0))
+    rows = training_rows(data, rng())
     pooled = pooled_moments(data, [data.whole(c) for c in range(3)], np.float64)
     now = Mixture(from_moments(pooled), np.full(3, 1 / 3), np.full((3, 3), 0.2) + 0.4 * np.eye(3))
     return rows, Total.of(pooled), now
@@ -88,16 +93,38 @@ def test_a_known_label_stays_what_it_is():
     fit = RobustGaussianClassifier("mixture").fit(X, y, trusted=trusted)
     rows, total, now = start(X, y)
     assert fit.score(X, true) > 0.75
-    known = training_rows(group_by_class(X, y, 3, trusted=trusted), np.random.default_rng(0))
+    known = training_rows(group_by_class(X, y, 3, trusted=trusted), rng())
     counted = expectation(known, total, now, 1.0).labels
     assert counted.sum() == pytest.approx(600)
     free = expectation(rows, total, now, 1.0).labels
     assert np.trace(counted) > np.trace(free)
+    # Each known sample counts to the class of its label, and to no other.
+    everything = training_rows(group_by_class(X, y, 3, trusted=trusted | True), rng())
+    labels = expectation(everything, total, now, 1.0).labels
+    np.testing.assert_allclose(labels, np.diag(np.bincount(y)), atol=1e-9)
 
 
 def test_its_temperature_is_the_one_that_makes_the_first_estimates_honest():
     X, y, _ = planted(n=800, d=3)
     model = RobustGaussianClassifier("mixture").fit(X, y)
     assert model.noise_.temperature >= 1.0
+    rows, everything = training_rows(group_by_class(X, y, 3), rng()), np.ones(800)
+    gaussians = from_moments(rows.moments(everything), shrinkage="auto")
+    first = fit_noise(rows.sampled_scores(everything, gaussians), y)
+    assert model.noise_.temperature == max(first.temperature, 1.0)
     scores = np.log(np.maximum(model.predict_proba(X), 1e-12))
     assert fit_noise(scores, y).rate == pytest.approx(0.3, abs=0.12)
+
+
+def test_every_sample_counts_and_to_the_class_that_it_most_likely_is():
+    X, y, true = planted(n=900, distance=4.0, rate=0.3)
+    w = np.random.default_rng(1).choice([0.0, 0.5, 2.0], size=900)
+    data = group_by_class(X, y, 3, weights=w)
+    found = estimate("mixture", data, USAGE["mixture"].defaults, rng())
+    inside = found.composition
+    assert inside.class_totals.sum() == pytest.approx(w.sum())
+    assert (inside.weights <= w + 1e-12).all()
+    assert inside.weights.sum() > 0.9 * w.sum()
+    counted = w > 0
+    assert (inside.counted_as == true)[counted].mean() > 0.95
+    assert (inside.counted_as != y)[counted].mean() == pytest.approx(0.3, abs=0.05)

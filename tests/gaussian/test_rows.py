@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rehead.gaussian.kernels import BLOCK, Subset
-from rehead.gaussian.rows import group_by_class, pooled_moments
+from rehead.gaussian.kernels import BLOCK, Rows, Subset, moments
+from rehead.gaussian.rows import Total, group_by_class, pool, pooled_moments
 
 
 def test_rows_of_a_class_are_sorted_and_without_those_of_weight_zero():
@@ -13,6 +13,7 @@ def test_rows_of_a_class_are_sorted_and_without_those_of_weight_zero():
     data = group_by_class(np.zeros((6, 1)), codes, 3, weights=w)
     assert [r.tolist() for r in data.rows] == [[2, 5], [4], [0, 3]]
     assert [data.class_size(c) for c in range(3)] == [5.0, 1.0, 2.0]
+    assert data.codes.tolist() == [2, 0, 0, 2, 1, 0]
 
 
 def test_the_shift_of_a_constant_feature_is_its_value_to_the_last_bit():
@@ -42,6 +43,13 @@ def test_pooled_moments_are_those_of_each_class(brute, weighted):
     np.testing.assert_allclose(m.weights, np.bincount(codes, weights=kept))
     np.testing.assert_allclose(m.means, means, rtol=1e-12)
     np.testing.assert_allclose(np.tril(m.covariance), np.tril(covariance), rtol=1e-9, atol=1e-12)
+    # The moments of the classes, one at a time, add up to the same.
+    parts = (
+        (c, moments(Rows(X), data.rows[c][s.positions], data.shifts[c], s.weights))
+        for c, s in enumerate(subsets)
+    )
+    for a, b in zip(pool(data, parts), m, strict=True):
+        np.testing.assert_allclose(np.tril(a), np.tril(b), rtol=1e-9, atol=1e-9)
 
 
 def test_trusted_rows_are_counted_with_their_weights_and_come_first():
@@ -51,3 +59,34 @@ def test_trusted_rows_are_counted_with_their_weights_and_come_first():
     )
     assert [data.trusted_size(c) for c in (0, 1)] == [2.0, 5.0]
     assert data.favour_trusted(0, np.array([3.0, 1.0])).tolist() == [-np.inf, 1.0]
+    known = group_by_class(np.zeros((3, 1)), codes, 2).with_trusted(trusted)
+    assert known.trusted is trusted
+    assert known.with_trusted(None) is known
+
+
+def test_far_rows_are_not_near_unless_they_are_trusted_or_all_there_is():
+    rng = np.random.default_rng(0)
+    X, codes = rng.normal(size=(200, 3)), np.repeat([0, 1, 2], [100, 95, 5])
+    X[[0, 1, 110]] = 1e6
+    X[195:] = -1e6
+    data = group_by_class(X, codes, 3)
+    assert np.flatnonzero(~data.near).tolist() == [0, 1, 110]
+    trusted = np.arange(200) == 1
+    assert np.flatnonzero(~data.with_trusted(trusted).near).tolist() == [0, 110]
+
+
+def test_the_scatter_within_classes_follows_from_the_total():
+    rng = np.random.default_rng(1)
+    X, codes = rng.normal(size=(200, 3)) + 5.0, rng.integers(3, size=200)
+    data = group_by_class(X, codes, 3)
+    pooled = pooled_moments(data, [data.whole(c) for c in range(3)])
+    total = Total.of(pooled)
+    np.testing.assert_allclose(total.mean, X.mean(axis=0))
+    scatter = 200 * np.cov(X, rowvar=False, bias=True)
+    np.testing.assert_allclose(np.tril(total.scatter), np.tril(scatter))
+    r = rng.dirichlet(np.ones(3), size=len(X))
+    weights = r.sum(axis=0)
+    means = r.T @ X / weights[:, None]
+    brute = sum((r[:, c, None] * (X - means[c])).T @ (X - means[c]) for c in range(3))
+    found = total.within(weights, means).scatter
+    np.testing.assert_allclose(np.tril(found), np.tril(brute), rtol=1e-9, atol=1e-9)

@@ -112,6 +112,7 @@ class TestStore:
         stored = extract_features(case.net, batches(case), store=tmp_path)
         for found in (stored, open_features(tmp_path)):
             assert list(found.layers) == list(plain.layers)
+            assert "no such layer" not in found.layers
             for name, layer in plain.layers.items():
                 np.testing.assert_array_equal(found.layers[name], layer)
             assert found.ids.tolist() == plain.ids.tolist()

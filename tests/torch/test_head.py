@@ -1,3 +1,5 @@
+"""RobustHead: better predictions from a trained network, and what it tells about labels."""
+
 import numpy as np
 import pytest
 import torch
@@ -5,260 +7,275 @@ from sklearn.exceptions import NotFittedError
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from rehead import LayerEnsemble, ReheadWarning
-from rehead.files.persist import ModelFileError
+from rehead import LayerEnsemble, ReheadWarning, score_labels
 from rehead.torch import RobustHead, extract_features
-from tests.torch.conftest import KINDS
+
+ROG = "RoG (the paper)"
 
 
-@pytest.fixture
-def task():
-    """A network, clean and noisy labels, and held-out data."""
-    torch.manual_seed(0)
-    y = torch.arange(600) % 3
-    x = torch.randn(600, 5) + 3.0 * torch.eye(3, 5)[y]
-    noisy = torch.where(torch.rand(600) < 0.3, (y + 1) % 3, y)
-    net = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 6), nn.ReLU(), nn.Linear(6, 3))
-    optimizer = torch.optim.Adam(net.parameters(), lr=0.02)
-    for _ in range(150):
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(net(x[:400]), noisy[:400]).backward()
-        optimizer.step()
-    return net, x, y, noisy
+def default_head(trained, **options):
+    head = RobustHead(trained.net, random_state=0)
+    return head.fit(trained.train, trained.held_out, **options)
 
 
-@pytest.fixture
-def head(task):
-    net, x, _, noisy = task
-    ids = [f"sample {i}" for i in range(400)]
-    train = [(x[i : i + 50], noisy[i : i + 50], ids[i : i + 50]) for i in range(0, 400, 50)]
-    return RobustHead(net, estimator="posterior", random_state=0).fit(
-        train, validation=(x[400:500], noisy[400:500])
+def is_fitted(ensemble):
+    return any(name.endswith("_") and not name.startswith("_") for name in vars(ensemble))
+
+
+class TestPredictions:
+    def test_three_lines_give_better_predictions_and_the_wrong_labels(self, trained, head):
+        comparison = head.compare(trained.new)
+        assert list(comparison.rows) == ["softmax", "2.input", "4.input", "robust"]
+        assert comparison.rows["robust"].accuracy > 0.85
+        assert comparison.rows["robust"].accuracy >= comparison.rows["softmax"].accuracy - 0.02
+        suspects = [int(name.split()[1]) for name in head.find_mislabelled()]
+        assert trained.wrong[suspects[:60]].mean() > 0.9
+        assert "calibration" in str(comparison)
+
+    def test_the_numpy_twin_gives_the_same_numbers(self, trained, head):
+        features, of_held_out, of_new = (
+            extract_features(trained.net, data, head.layers_)
+            for data in (trained.train, trained.held_out, trained.new)
+        )
+        twin = LayerEnsemble("posterior", random_state=0).fit(
+            features.layers, features.labels, validation=(of_held_out.layers, of_held_out.labels)
+        )
+        for method in ("predict", "predict_proba", "score_samples"):
+            np.testing.assert_array_equal(
+                getattr(twin, method)(of_new.layers), getattr(head, method)(trained.new)
+            )
+
+    def test_a_shuffled_loader_without_ids_is_still_right(self, trained):
+        dataset = TensorDataset(*trained.train)
+        heads = [
+            RobustHead(trained.net, estimator="mcd", random_state=0).fit(
+                DataLoader(dataset, batch_size=64, shuffle=shuffle)
+            )
+            for shuffle in (False, True)
+        ]
+        np.testing.assert_array_equal(*(h.find_mislabelled() for h in heads))
+        np.testing.assert_allclose(*(h.predict_proba(trained.new) for h in heads))
+
+    def test_the_softmax_can_be_a_member(self, trained):
+        head = RobustHead(trained.net, estimator="mcd", softmax=True, random_state=0)
+        head.fit(trained.train, validation=trained.held_out)
+        assert head.ensemble_.layers_ == ["2.input", "4.input", "softmax"]
+        assert head.ensemble_.weights_.shape == (3,)
+        assert head.predict_proba(trained.new).sum(axis=1) == pytest.approx(1.0)
+
+    def test_a_second_fit_decides_anew_about_the_softmax(self, trained):
+        x, noisy = trained.train
+        head = RobustHead(trained.net, random_state=0)
+        two = noisy % 2  # of three outputs: the softmax has no place
+        with pytest.warns(ReheadWarning):
+            head.fit((x, two + 5))
+        assert "softmax" not in head.ensemble_.layers_
+        with pytest.warns(ReheadWarning):
+            head.fit(trained.train)
+        assert "softmax" in head.ensemble_.layers_
+        with pytest.raises(ValueError, match="given= is for LayerEnsemble"):
+            RobustHead(trained.net, given=["input"])
+
+    def test_trusted_labels_and_groups_reach_the_ensemble(self, trained):
+        x, noisy = trained.train
+        y = torch.arange(400) % 3  # what is true
+        trusted = np.arange(400) < 100
+        labels = torch.where(torch.from_numpy(trusted), y, noisy)
+        head = RobustHead(trained.net, random_state=0)
+        head.fit((x, labels), validation=trained.held_out, trusted=trusted)
+        assert (head.ensemble_.consensus_.trust[trusted] == 1).all()
+        groups = np.arange(400) // 20
+        with pytest.warns(ReheadWarning, match="held out"):
+            alone = RobustHead(trained.net, random_state=0).fit(trained.train, groups=groups)
+        held = np.isnan(alone.ensemble_.consensus_.trust).reshape(20, 20)
+        assert held.any()
+        assert (held.all(axis=1) == held.any(axis=1)).all()  # whole groups were held out
+        with pytest.raises(ValueError, match="trusted"):
+            RobustHead(trained.net).fit(trained.train, trusted=trusted[:3])
+
+    def test_abstention_and_typicality_are_those_of_the_numpy_twin(self, trained, head):
+        of_new = extract_features(trained.net, trained.new, head.layers_).layers
+        assert (head.typicality(trained.new) <= 1).all()
+        found = head.abstention_threshold(trained.new, error=0.3, confidence=0.9)
+        told = head.predict_or_abstain(trained.new, found, abstain=-1)
+        sure = head.ensemble_.predict_proba(of_new).max(axis=1) >= found.threshold
+        np.testing.assert_array_equal(told != -1, sure)
+        assert found.coverage == pytest.approx(sure.mean())
+
+
+class TestBaselines:
+    def test_they_are_compared_where_fit_was_asked_for_them(self, trained):
+        head = default_head(trained, baselines=["paper", "sample"])
+        rows = head.compare(trained.new).rows
+        assert next(iter(rows)) == "softmax"
+        assert list(rows)[-3:] == [ROG, "sample", "robust"]
+        hidden = [name for name in head.layers_ if name != "input"]
+        assert hidden != head.layers_
+        paper = RobustHead(trained.net, layers=hidden, preset="paper", random_state=0)
+        paper.fit(trained.train, trained.held_out)
+        assert rows[ROG] == paper.compare(trained.new).rows["robust"]
+
+    def test_without_them_there_is_none(self, trained):
+        head = default_head(trained)
+        assert head.baselines_ == {}
+        rows = head.compare(trained.new).rows
+        assert list(rows) == ["softmax", *head.layers_, "stack", "robust"]
+
+    def test_they_change_nothing_else(self, trained):
+        plain, asked = default_head(trained), default_head(trained, baselines=["paper"])
+        np.testing.assert_array_equal(*(h.predict_proba(trained.new) for h in (plain, asked)))
+        np.testing.assert_array_equal(plain.report_.quality, asked.report_.quality)
+
+    @pytest.mark.parametrize(
+        ("baselines", "match"),
+        [
+            ("paper", r"must be a list of names, got 'paper'. Pass \['paper'\]"),
+            (["papr"], r"baselines must be one of .*got 'papr'. Did you mean 'paper'"),
+            (["sample", 3], "baselines must be one of .*got 3"),
+        ],
     )
+    def test_mistakes_are_found_before_the_network_runs(self, network, baselines, match):
+        case = network("mlp")
+        runs = []
+        case.net.register_forward_hook(lambda *_: runs.append(1))
+        with pytest.raises(ValueError, match=match):
+            RobustHead(case.net).fit((case.x, case.y), baselines=baselines)
+        assert runs == []
 
 
-def test_three_lines_give_better_predictions_and_the_wrong_labels(task, head):
-    _, x, y, noisy = task
-    comparison = head.compare((x[500:], y[500:]))
-    assert list(comparison.rows) == ["softmax", "2.input", "4.input", "robust"]
-    assert comparison.rows["robust"].accuracy > 0.85
-    assert comparison.rows["robust"].accuracy >= comparison.rows["softmax"].accuracy - 0.02
-    suspects = [int(name.split()[1]) for name in head.find_mislabelled()]
-    wrong = (noisy != y)[:400].numpy()
-    assert wrong[suspects[:60]].mean() > 0.9
-    assert "calibration" in str(comparison)
+class TestFits:
+    def test_the_network_is_bit_identical(self, trained):
+        before = {name: t.clone() for name, t in trained.net.state_dict().items()}
+        RobustHead(trained.net, estimator="mcd").fit(trained.train).predict(trained.new)
+        assert all(torch.equal(t, before[name]) for name, t in trained.net.state_dict().items())
 
+    @pytest.mark.parametrize("options", [{}, {"estimator": "mcd", "n_starts": 3}], ids=str)
+    def test_the_same_seed_gives_the_same_head_the_second_time_too(self, trained, options):
+        head = RobustHead(trained.net, random_state=0, **options)
+        found = []
+        for _ in range(2):
+            head.fit(trained.train, trained.held_out, baselines=["paper"])
+            found.append((head.predict_proba(trained.new), head.report_, head.compare(trained.new)))
+        (p, report, comparison), (p_again, report_again, comparison_again) = found
+        np.testing.assert_array_equal(p, p_again)
+        np.testing.assert_array_equal(report.quality, report_again.quality)
+        assert comparison.rows == comparison_again.rows
 
-def test_the_numpy_twin_gives_the_same_numbers(task, head):
-    net, x, _, noisy = task
-    train, held_out = ((x[a:b], noisy[a:b]) for a, b in ((0, 400), (400, 500)))
-    features, of_held_out = (
-        extract_features(net, data, head.layers_) for data in (train, held_out)
+    def test_settings_stay_settings(self, trained):
+        head = RobustHead(trained.net, shrinkage=0.1, random_state=0)
+        settings = head.ensemble
+        before = settings.get_params()
+        head.fit(trained.train, trained.held_out)
+        assert head.ensemble is settings
+        assert head.ensemble is not head.ensemble_
+        assert not is_fitted(head.ensemble)
+        assert is_fitted(head.ensemble_)
+        assert head.ensemble.get_params() == before
+        assert head.ensemble_.get_params() == {**before, "given": ["softmax"]}
+
+    @pytest.mark.parametrize(
+        ("failing", "match"),
+        [
+            ({"validation": "x"}, "validation loader gives no labels"),
+            ({"trusted": [True]}, "trusted must be a boolean mask"),
+            ({"baselines": ["nothing"]}, "baselines must be one of"),
+            ({"groups": [0]}, "groups has shape"),
+        ],
+        ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
     )
-    twin = LayerEnsemble("posterior", random_state=0).fit(
-        features.layers, features.labels, validation=(of_held_out.layers, of_held_out.labels)
-    )
-    of_test = extract_features(net, x[500:], head.layers_).layers
-    np.testing.assert_array_equal(twin.predict_proba(of_test), head.predict_proba(x[500:]))
-    np.testing.assert_array_equal(twin.predict(of_test), head.predict(x[500:]))
-    np.testing.assert_array_equal(twin.score_samples(of_test), head.score_samples(x[500:]))
+    def test_a_fit_that_fails_leaves_the_head_as_it_was(self, trained, failing, match):
+        x, noisy = trained.train
+        if "validation" in failing:
+            failing = {"validation": x}
+        head = RobustHead(trained.net, estimator="mcd", random_state=0)
+        with pytest.raises(ValueError, match=match):
+            head.fit((x[:200], 2 - noisy[:200]), **failing)
+        with pytest.raises(NotFittedError):
+            head.predict(x)
+        head.fit(trained.train, baselines=["sample"])
+        before = head.predict_proba(x), head.compare(trained.new).rows, head.find_mislabelled()
+        with pytest.raises(ValueError, match=match):
+            head.fit((x[:200], 2 - noisy[:200]), **failing)
+        np.testing.assert_array_equal(head.predict_proba(x), before[0])
+        assert head.compare(trained.new).rows == before[1]
+        np.testing.assert_array_equal(head.find_mislabelled(), before[2])
+
+    def test_features_go_through_a_store(self, trained, tmp_path):
+        data = trained.x, trained.noisy
+        heads = [
+            RobustHead(trained.net, estimator="mcd", random_state=0).fit(data, store=store)
+            for store in (tmp_path / "features", None)
+        ]
+        np.testing.assert_array_equal(*(h.predict_proba(trained.x) for h in heads))
 
 
-def test_a_shuffled_loader_without_ids_is_still_right(task):
-    net, x, _, noisy = task
-    dataset = TensorDataset(x[:400], noisy[:400])
-    heads = [
-        RobustHead(net, estimator="mcd", random_state=0).fit(
-            DataLoader(dataset, batch_size=64, shuffle=shuffle)
-        )
-        for shuffle in (False, True)
-    ]
-    for h in heads:
-        h.predict_proba(x[500:])
-    np.testing.assert_array_equal(*(h.find_mislabelled() for h in heads))
-    np.testing.assert_allclose(*(h.predict_proba(x[500:]) for h in heads))
+class TestLabels:
+    """What a head tells about labels: of its training data, of others, what speaks against them."""
 
+    def test_labels_of_other_samples_are_judged(self, audited):
+        report = audited.head.score_labels(audited.loader(700, 900))
+        assert report.ids[0] == "img700"
+        assert not report.in_sample.any()
+        found = [int(name.removeprefix("img")) for name in report.mislabelled()]
+        assert audited.wrong[found].mean() > 0.8
+        assert audited.wrong[700:][~report.suspect].mean() < 0.03
 
-def test_the_network_is_bit_identical(task):
-    net, x, _, noisy = task
-    before = {name: t.clone() for name, t in net.state_dict().items()}
-    RobustHead(net, estimator="mcd").fit((x[:400], noisy[:400])).predict(x[400:])
-    assert all(torch.equal(t, before[name]) for name, t in net.state_dict().items())
+    def test_training_labels_are_judged_without_themselves(self, audited):
+        head = audited.head
+        assert head.report_.in_sample.all()
+        again = head.score_labels(audited.loader(0, 500))
+        np.testing.assert_allclose(again.quality, head.report_.quality, atol=1e-6)
 
+    def test_neighbours_of_suspects(self, audited):
+        head = audited.head
+        suspects = head.find_mislabelled()[:5]
+        found = head.neighbours(suspects, audited.loader(0, 500), k=3)
+        assert found.ids.shape == (5, 3)
+        assert (found.labels != found.given[:, None]).all()
+        np.testing.assert_array_equal(found.ids, head.report_.ids[found.rows])
 
-def test_the_softmax_can_be_a_member(task):
-    net, x, _, noisy = task
-    head = RobustHead(net, estimator="mcd", softmax=True, random_state=0)
-    head.fit((x[:400], noisy[:400]), validation=(x[400:500], noisy[400:500]))
-    assert head.ensemble_.layers_ == ["2.input", "4.input", "softmax"]
-    assert head.ensemble_.weights_.shape == (3,)
-    assert head.predict_proba(x[500:]).sum(axis=1) == pytest.approx(1.0)
+    def test_a_head_is_not_a_model_for_score_labels(self, audited):
+        with pytest.raises(TypeError, match=r"head.report_.*head.score_labels"):
+            score_labels(audited.head, np.ones((3, 6)), [0, 1, 2])
 
-
-class TestModule:
-    @pytest.mark.parametrize("kind", KINDS)
-    @pytest.mark.parametrize("softmax", [False, True])
-    def test_the_module_predicts_as_the_head(self, network, twin, kind, softmax):
-        case = network(kind, 90)
-        head = RobustHead(
-            case.net, estimator="mcd", shrinkage="auto", softmax=softmax, random_state=0
-        )
-        head.fit((case.x, case.y))
-        with torch.no_grad():
-            log_p = head.to_module().eval()(case.x)
-        twin(log_p.exp(), head.predict_proba(case.x))
-
-    def test_stacked_layers(self, network, twin):
-        case = network("resnet", 300)
-        head = RobustHead(case.net, stack=True, shrinkage="auto").fit((case.x, case.y))
-        assert head.ensemble_.layers_ == ["stack"]
-        with torch.no_grad():
-            twin(head.to_module().eval()(case.x).exp(), head.predict_proba(case.x))
-
-    @pytest.mark.parametrize("kind", ["resnet", "mlp", "transformer"])
-    def test_torch_export(self, network, twin, kind):
-        case = network(kind, 90)
-        head = RobustHead(case.net, estimator="mcd", shrinkage="auto", random_state=0).fit(
-            (case.x, case.y)
-        )
-        module = head.to_module().eval()
-        program = torch.export.export(module, (case.x[:10],))
-        twin(program.module()(case.x[:10]).detach().exp(), head.predict_proba(case.x[:10]))
-
-    @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-    @pytest.mark.filterwarnings("ignore::FutureWarning")
-    @pytest.mark.parametrize("kind", ["resnet", "mlp"])
-    def test_onnx(self, network, twin, tmp_path, kind):
-        pytest.importorskip("onnxscript", reason='needs pip install "rehead[onnx]"')
-        onnxruntime = pytest.importorskip("onnxruntime")
-        case = network(kind, 90)
-        head = RobustHead(case.net, estimator="mcd", shrinkage="auto", random_state=0).fit(
-            (case.x, case.y)
-        )
-        file = tmp_path / "robust.onnx"
-        torch.onnx.export(head.to_module().eval(), (case.x[:10],), file, dynamo=True)
-        session = onnxruntime.InferenceSession(file)
-        (log_p,) = session.run(None, {session.get_inputs()[0].name: case.x[:10].numpy()})
-        twin(np.exp(log_p), head.predict_proba(case.x[:10]))
-
-    def test_the_module_saves_as_a_state_dict(self, network, twin):
-        case = network("mlp", 90)
-        head = RobustHead(case.net, estimator="mcd", random_state=0).fit((case.x, case.y))
-        module, other = (
-            head.to_module().eval(),
-            RobustHead(case.net, estimator="mcd").fit((case.x, case.y.flip(0))),
-        )
-        fresh = other.to_module().eval()
-        fresh.load_state_dict(module.state_dict())
-        torch.testing.assert_close(fresh(case.x), module(case.x))
-
-
-class TestFiles:
-    def test_save_and_load(self, head, task, tmp_path):
-        net, x, *_ = task
-        file = tmp_path / "head.safetensors"
-        head.save(file)
-        again = RobustHead.load(file, net)
-        np.testing.assert_array_equal(again.predict_proba(x), head.predict_proba(x))
-        np.testing.assert_array_equal(again.find_mislabelled(), head.find_mislabelled())
-        assert again.report_.noise_rate == head.report_.noise_rate
-
-    def test_another_network_is_refused(self, head, tmp_path, network):
-        head.save(tmp_path / "head")
-        with pytest.raises(ModelFileError, match="other weights"):
-            RobustHead.load(tmp_path / "head", network("mlp").net)
-
-    def test_functions_cannot_be_saved(self, task, tmp_path):
-        net, x, _, noisy = task
-        head = RobustHead(net, {"raw": lambda x: x, "last": "4.input"}, "mcd").fit((x, noisy))
-        with pytest.raises(TypeError, match="cannot be saved"):
-            head.save(tmp_path / "head")
-        assert not list(tmp_path.iterdir())
-
-    def test_features_go_through_a_store(self, task, tmp_path):
-        net, x, _, noisy = task
-        stored = RobustHead(net, estimator="mcd", random_state=0).fit(
-            (x, noisy), store=tmp_path / "features"
-        )
-        plain = RobustHead(net, estimator="mcd", random_state=0).fit((x, noisy))
-        np.testing.assert_array_equal(stored.predict_proba(x), plain.predict_proba(x))
+    def test_explain_tells_what_the_ensemble_found(self, audited):
+        assert audited.head.explain() == audited.head.ensemble_.explain()
+        assert "Labels were judged by" in audited.head.explain()
 
 
 class TestErrors:
-    def test_not_fitted(self, task):
-        for method in ("predict", "predict_proba", "score_samples", "compare"):
+    def test_not_fitted(self):
+        head, data = RobustHead(nn.Linear(2, 2)), (torch.ones(3, 2), torch.zeros(3))
+        loaded = ("predict", "predict_proba", "score_samples", "compare", "typicality")
+        for method in (*loaded, "score_labels", "abstention_threshold"):
             with pytest.raises(NotFittedError):
-                getattr(RobustHead(task[0]), method)(task[1])
+                getattr(head, method)(data)
+        for method in ("find_mislabelled", "explain", "to_module"):
+            with pytest.raises(NotFittedError):
+                getattr(head, method)()
         with pytest.raises(NotFittedError):
-            RobustHead(task[0]).find_mislabelled()
+            head.neighbours(0, data)
+        with pytest.raises(NotFittedError):
+            head.predict_or_abstain(data, 0.5)
+        with pytest.raises(NotFittedError):
+            head.save("head")
 
-    def test_no_labels(self, task):
+    def test_no_labels(self, trained):
         with pytest.raises(ValueError, match="training loader gives no labels"):
-            RobustHead(task[0]).fit(task[1])
+            RobustHead(trained.net).fit(trained.x)
 
-    def test_labels_outside_the_fitted_classes(self, head, task):
-        x = task[1]
+    def test_labels_outside_the_fitted_classes(self, head, trained):
         with pytest.raises(ValueError, match=r"not fitted on these labels: 7"):
-            head.compare((x[:2], torch.tensor([0, 7])))
+            head.compare((trained.x[:2], torch.tensor([0, 7])))
 
-    def test_validation_samples_that_are_training_samples(self, task):
-        net, x, _, noisy = task
-        batch = [(x, noisy, torch.arange(600))]
+    def test_validation_samples_that_are_training_samples(self, trained):
+        batch = [(trained.x, trained.noisy, torch.arange(600))]
         with pytest.warns(ReheadWarning, match="600 of 600 validation samples are training"):
-            RobustHead(net, estimator="mcd").fit(batch, validation=batch)
+            RobustHead(trained.net, estimator="mcd").fit(batch, validation=batch)
 
-    def test_outputs_that_are_not_the_classes(self, task):
-        net, x, _, noisy = task
-        labels = [f"c{i}" for i in (noisy % 2).tolist()]
-        head = RobustHead(net, estimator="mcd").fit([(x, labels)])
+    def test_outputs_that_are_not_the_classes(self, trained):
+        x = trained.x
+        labels = [f"c{i}" for i in (trained.noisy % 2).tolist()]
+        head = RobustHead(trained.net, estimator="mcd").fit([(x, labels)])
         with pytest.raises(ValueError, match="3 outputs and there are 2 classes"):
             head.compare([(x, labels)])
-
-
-def test_trusted_labels_and_groups_reach_the_ensemble(task):
-    net, x, y, noisy = task
-    trusted = np.arange(400) < 100
-    labels = torch.where(torch.arange(600) < 100, y, noisy)
-    head = RobustHead(net, random_state=0).fit(
-        (x[:400], labels[:400]), validation=(x[400:500], noisy[400:500]), trusted=trusted
-    )
-    assert (head.ensemble_.consensus_.trust[:100] == 1).all()
-    groups = np.arange(400) // 20
-    with pytest.warns(ReheadWarning, match="held out"):
-        alone = RobustHead(net, random_state=0).fit((x[:400], noisy[:400]), groups=groups)
-    # Whole groups of 20 were held out.
-    assert len(alone.ensemble_.consensus_.trust) % 20 == 0
-    with pytest.raises(ValueError, match="trusted"):
-        RobustHead(net).fit((x[:400], noisy[:400]), trusted=trusted[:3])
-
-
-def test_the_default_is_compared_with_softmax_and_the_paper(task, tmp_path):
-    net, x, y, noisy = task
-    head = RobustHead(net, random_state=0).fit(
-        (x[:400], noisy[:400]), validation=(x[400:500], noisy[400:500])
-    )
-    comparison = head.compare((x[500:], y[500:]))
-    assert next(iter(comparison.rows)) == "softmax"
-    assert list(comparison.rows)[-2:] == ["RoG (the paper)", "robust"]
-    hidden = [name for name in head.layers_ if name != "input"]
-    paper = RobustHead(net, layers=hidden, preset="paper", random_state=0).fit(
-        (x[:400], noisy[:400]), validation=(x[400:500], noisy[400:500])
-    )
-    assert comparison.rows["RoG (the paper)"] == paper.compare((x[500:], y[500:])).rows["robust"]
-    head.save(tmp_path / "head.safetensors")
-    loaded = RobustHead.load(tmp_path / "head.safetensors", net)
-    assert "RoG (the paper)" not in loaded.compare((x[500:], y[500:])).rows
-
-
-def test_a_second_fit_decides_anew_about_the_softmax(task):
-    net, x, _, noisy = task
-    head = RobustHead(net, random_state=0)
-    two = noisy[:400] % 2  # of three outputs: the softmax has no place
-    with pytest.warns(ReheadWarning):
-        head.fit((x[:400], two + 5))
-    assert "softmax" not in head.ensemble_.layers_
-    with pytest.warns(ReheadWarning):
-        head.fit((x[:400], noisy[:400]))
-    assert "softmax" in head.ensemble_.layers_
-    with pytest.raises(ValueError, match="given= is for LayerEnsemble"):
-        RobustHead(net, given=["input"])

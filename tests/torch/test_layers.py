@@ -1,3 +1,5 @@
+"""Which layers of an unknown network features are taken from."""
+
 import logging
 
 import pytest

@@ -1,9 +1,11 @@
 """Which axis of a layer's output holds features, and one vector a sample from it."""
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from rehead.torch import extract_features
 from rehead.torch.pooling import CONVOLUTIONS, features_last, first_tensor, pool_output
 
 SECOND = [
@@ -84,3 +86,66 @@ def test_the_first_tensor_of_an_output():
     assert first_tensor({"x": [b]}, "layer") is b
     with pytest.raises(TypeError, match="gives no tensor but str"):
         first_tensor("text", "layer")
+
+
+class TestPooledByExtraction:
+    def test_maps_are_averaged_over_space(self, network, twin):
+        case = network("resnet")
+        features = extract_features(case.net, case.x, ["layer3", "fc.input"])
+        twin(features.layers["layer3"], features.layers["fc.input"])
+        assert features.layers["layer3"].dtype == np.float32
+
+    def test_1d_maps_have_features_second_and_tokens_last(self, network):
+        case = network("conv1d")
+        assert extract_features(case.net, case.x, ["3"]).layers["3"].shape == (60, 9)
+        case = network("transformer")
+        layer = "encoder.layers.1"
+        assert extract_features(case.net, case.x, [layer]).layers[layer].shape == (60, 12)
+
+    def test_3d_maps_are_averaged_too(self, twin):
+        net = nn.Sequential(nn.Conv3d(2, 4, 1), nn.Flatten(), nn.Linear(32, 2))
+        x = torch.randn(6, 2, 2, 2, 2)
+        twin(extract_features(net, x, ["0"]).layers["0"], net[0](x).mean((2, 3, 4)).detach())
+
+    def test_first_token_flatten_and_functions(self, network, twin):
+        case = network("transformer")
+        layer = "encoder.layers.0"
+
+        def pooled(pool):
+            return extract_features(case.net, case.x, [layer], pool=pool).layers[layer]
+
+        states = pooled("flatten").reshape(60, 7, 12)
+        twin(pooled("first"), states[:, 0])
+        twin(pooled(lambda t: t.amax(1)), states.max(1))
+
+    def test_attention_mask(self, twin):
+        class Masked(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.embedding, self.out = nn.Embedding(9, 4), nn.Linear(4, 2)
+
+            def forward(self, input_ids, attention_mask):
+                return self.out(self.embedding(input_ids).mean(1))
+
+        net = Masked()
+        tokens = torch.randint(0, 9, (3, 5))
+        mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [1, 0, 0, 0, 0]])
+        batch = {"input_ids": tokens, "attention_mask": mask, "labels": ["a", "b", "a"]}
+        features = extract_features(net, [batch], ["embedding"])
+        expected = [
+            net.embedding(t[: m.sum()]).mean(0).tolist() for t, m in zip(tokens, mask, strict=True)
+        ]
+        twin(features.layers["embedding"], expected)
+        assert features.labels.tolist() == ["a", "b", "a"]
+
+    def test_an_unclear_3d_output(self):
+        net = nn.Sequential(nn.Identity(), nn.Flatten(), nn.Linear(6, 2))
+        x = torch.ones(4, 2, 3)
+        with pytest.raises(ValueError, match=r"pool='channels' or pool='tokens'"):
+            extract_features(net, x, ["0"])
+        assert extract_features(net, x, ["0"], pool="tokens").layers["0"].shape == (4, 3)
+
+    def test_a_function_must_give_one_vector_a_sample(self, network):
+        case = network("resnet", 4)
+        with pytest.raises(ValueError, match=r"'layer1' gives \(4, 8, 8, 8\) after pooling"):
+            extract_features(case.net, case.x, ["layer1"], pool=lambda t: t)

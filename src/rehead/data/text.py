@@ -10,13 +10,13 @@ import numpy as np
 
 from rehead._typing import Array
 
-ENOUGH = 100
+SMALLEST_CLASS = 100
 """The paper leaves out classes with fewer training samples."""
 
 
 def frequent(labels: Sequence[str]) -> set[str]:
     """Classes that have enough training samples."""
-    return {label for label, n in Counter(labels).items() if n >= ENOUGH}
+    return {label for label, n in Counter(labels).items() if n >= SMALLEST_CLASS}
 
 
 def codes(labels: Sequence[str], class_names: Sequence[str]) -> tuple[Array, Array]:

@@ -206,7 +206,8 @@ class RobustHead:
 
     def typicality(self, loader: Any, *, progress: bool | None = None) -> Array:
         """How typical each sample is of the training samples; see :func:`rehead.typicality`."""
-        return typicality(self.ensemble_, self._features_of(loader, progress))
+        features = self._features_of(loader, progress)
+        return typicality(self.ensemble_, features)
 
     def abstention_threshold(
         self, loader: Any, *, progress: bool | None = None, **options: Any

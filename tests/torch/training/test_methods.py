@@ -1,11 +1,10 @@
 """The eleven methods by name, and when they are plain cross-entropy."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 
 from rehead.torch.training import METHODS, Pace, Recipe
+from rehead.torch.training.methods import d2l
 
 T = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.1, 0.6]])
 SETTINGS = {
@@ -48,8 +47,7 @@ def test_each_method_differs_from_cross_entropy(name: str, fit, close, monkeypat
         # It is cross-entropy until it turns, which takes a second epoch at least.
         epochs = 3
         measured = iter([1.0, 2.0, 2.0])
-        module = import_module("rehead.torch.training.methods.d2l")
-        monkeypatch.setattr(module, "mean_lid", lambda *_: next(measured))
+        monkeypatch.setattr(d2l, "mean_lid", lambda *_: next(measured))
     recipe = Recipe(epochs=epochs, batch_size=16, learning_rate=0.05)
     trained = fit(METHODS[name](**SETTINGS[name]), recipe=recipe, trusted=TRUSTED)
     plain = fit("cross-entropy", recipe=recipe)
@@ -88,8 +86,8 @@ def test_usual_settings_are_the_published_ones() -> None:
     assert METHODS["bootstrap-hard"]().settings == {"beta": 0.8}
     assert METHODS["bootstrap-soft"]().settings == {"beta": 0.95}
     assert METHODS["forward"]().settings["percentile"] == 97
-    d2l = METHODS["d2l"]().settings
-    assert [d2l[k] for k in ("window", "neighbours", "batches", "batch_size")] == [5, 20, 10, 128]
+    of_batches = {"neighbours": 20, "batches": 10, "batch_size": 128, "layer": None}
+    assert METHODS["d2l"]().settings == {"first": None, "window": 5, **of_batches}
     assert METHODS["co-teaching"](noise_rate=0.2).settings["ramp"] == 10
 
 

@@ -21,7 +21,7 @@ from torch import nn
 
 from rehead.torch.models.cnn9 import CNN9
 from rehead.torch.models.densenet import DenseNet
-from rehead.torch.models.fcn import FCN, fcn
+from rehead.torch.models.fcn import FCN, make_fcn
 from rehead.torch.models.input import Normalise
 from rehead.torch.models.resnet import ResNet, ResNetVariant
 from rehead.torch.models.vgg import VGG
@@ -43,7 +43,7 @@ MODELS: dict[str, Callable[..., nn.Module]] = {
     "densenet100": DenseNet,
     "vgg13": VGG,
     "cnn9": CNN9,
-    "fcn": fcn,
+    "fcn": make_fcn,
 }
 """Networks by name: ``MODELS[name](num_classes, ...)``. Every option can be given anew."""
 

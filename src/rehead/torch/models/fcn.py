@@ -62,7 +62,7 @@ class FCN(nn.Module):
         return logits
 
 
-def fcn(
+def make_fcn(
     num_classes: int,
     *,
     in_features: int | None = None,

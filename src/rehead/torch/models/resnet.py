@@ -79,6 +79,13 @@ class ResNetVariant:
     stem_stride : int, default 1
         With 2, the first convolution halves height and width: for the same work, four times the
         parameters, so that a small network memorises sooner.
+
+    Examples
+    --------
+    >>> from rehead.torch.models import ResNet, ResNetVariant
+    >>> net = ResNet(10, width=8, blocks=(1, 1, 1), variant=ResNetVariant(multiples=(1, 2, 2)))
+    >>> net.classifier.in_features
+    16
     """
 
     multiples: Sequence[int] | None = None

@@ -40,6 +40,13 @@ class Pace:
         Share of training in which all samples count ("mixture" and "teacher").
     gamma : float, default=1
         Losses so far above the threshold get weight 0 in the last tenth of "mixture".
+
+    Examples
+    --------
+    >>> from rehead.torch.training import METHODS, Pace
+    >>> method = METHODS["mentornet"](form="mixture", pace=Pace(burn_in=0.3))
+    >>> method.settings["percentile"], method.settings["burn_in"]
+    (0.7, 0.3)
     """
 
     percentile: float = 0.7

@@ -76,6 +76,16 @@ class Method:
         Whether some samples must be known to have the right label.
     stages : bool
         Whether other networks are trained first.
+
+    Examples
+    --------
+    Cross-entropy on the half of each batch that is fitted best:
+
+    >>> from rehead.torch.training import Method, selection
+    >>> def select(losses, logits, batch, moment, memory):
+    ...     return [selection.smallest(loss, keep=len(loss) // 2) for loss in losses]
+    >>> Method("best half", select=select).networks
+    1
     """
 
     name: str

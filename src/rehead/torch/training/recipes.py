@@ -38,6 +38,16 @@ class Recipe:
         Leave out a last batch that is not full.
     stop_when_fitted : float
         Stop after an epoch in which this share of the labels was predicted.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from rehead.torch.training import RECIPES
+    >>> shorter = replace(RECIPES["table2"], epochs=60, milestones=(20, 40))
+    >>> [shorter.learning_rate_at(epoch) for epoch in (0, 19)]
+    [0.1, 0.1]
+    >>> round(shorter.learning_rate_at(20), 3)
+    0.01
     """
 
     epochs: int

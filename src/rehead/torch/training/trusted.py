@@ -14,6 +14,18 @@ from rehead._typing import Array
 def draw_trusted(y: Any, share: float, *, random_state: Any = None) -> Array:
     """A mask of a share of the samples, at random, with at least one of each class.
 
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels of any kind.
+    share : float
+        In (0, 1].
+    random_state : None, int, Generator or RandomState
+
+    Returns
+    -------
+    boolean array of shape (n_samples,)
+
     Examples
     --------
     >>> from rehead.torch.training import draw_trusted

@@ -2,7 +2,6 @@
 
 import copy
 import math
-from importlib import import_module
 
 import pytest
 import torch
@@ -10,17 +9,16 @@ import torch
 from rehead.torch.models import FCN
 from rehead.torch.training import METHODS, Recipe, loop
 from rehead.torch.training.lid import lid
+from rehead.torch.training.methods import d2l
 from rehead.torch.training.task import derived_seed
 
-# By name: the package has a function of the same name as its module.
-module = import_module("rehead.torch.training.methods.d2l")
 SMALL = {"batches": 2, "batch_size": 48, "neighbours": 10}
 
 
 def measured(monkeypatch, values: list[float]) -> None:
     """Let LID be these numbers, epoch by epoch."""
     numbers = iter(values)
-    monkeypatch.setattr(module, "mean_lid", lambda *_: next(numbers))
+    monkeypatch.setattr(d2l, "mean_lid", lambda *_: next(numbers))
 
 
 def of(epochs: int) -> Recipe:

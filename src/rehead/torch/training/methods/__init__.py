@@ -6,27 +6,29 @@ from collections.abc import Callable
 
 from rehead import _validation as check
 from rehead.torch.training.method import Method
-from rehead.torch.training.methods.bootstrap import bootstrap_hard, bootstrap_soft
-from rehead.torch.training.methods.co_teaching import co_teaching
-from rehead.torch.training.methods.correction import backward, forward
-from rehead.torch.training.methods.cross_entropy import cross_entropy
-from rehead.torch.training.methods.d2l import d2l
-from rehead.torch.training.methods.decoupling import decoupling
-from rehead.torch.training.methods.gold import forward_gold, glc
-from rehead.torch.training.methods.mentornet import mentornet
+from rehead.torch.training.methods import (
+    bootstrap,
+    co_teaching,
+    correction,
+    cross_entropy,
+    d2l,
+    decoupling,
+    gold,
+    mentornet,
+)
 
 METHODS: dict[str, Callable[..., Method]] = {
-    "cross-entropy": cross_entropy,
-    "bootstrap-hard": bootstrap_hard,
-    "bootstrap-soft": bootstrap_soft,
-    "forward": forward,
-    "backward": backward,
-    "forward-gold": forward_gold,
-    "glc": glc,
-    "d2l": d2l,
-    "decoupling": decoupling,
-    "mentornet": mentornet,
-    "co-teaching": co_teaching,
+    "cross-entropy": cross_entropy.cross_entropy,
+    "bootstrap-hard": bootstrap.bootstrap_hard,
+    "bootstrap-soft": bootstrap.bootstrap_soft,
+    "forward": correction.forward,
+    "backward": correction.backward,
+    "forward-gold": gold.forward_gold,
+    "glc": gold.glc,
+    "d2l": d2l.d2l,
+    "decoupling": decoupling.decoupling,
+    "mentornet": mentornet.mentornet,
+    "co-teaching": co_teaching.co_teaching,
 }
 """Functions that take a method's settings and give the method."""
 
