@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rehead import LayerEnsemble, RobustGaussianClassifier, score_labels
-from rehead._validation import PRESETS
 from rehead.gaussian import ESTIMATORS
+from rehead.gaussian.options import PRESETS, USAGE
 
 Clf = RobustGaussianClassifier
 
@@ -198,7 +198,7 @@ class TestParameters:
         }
         for name, value in values.items():
             clf = Clf(estimator, **{name: value})
-            if name in ESTIMATORS[estimator].uses:
+            if name in USAGE[estimator].options:
                 clf.fit(*blobs())
             else:
                 fails(rf"estimator='{estimator}' does not use {name}\.", *blobs(), clf=clf)
@@ -237,11 +237,12 @@ class TestMasksAndWeights:
     @pytest.mark.parametrize(
         ("weights", "match"),
         [
-            (-np.ones(180), "[Nn]egative"),
+            (-np.ones(180), "[Nn]egative.*row 0 has -1"),
             (np.ones(179), "sample_weight"),
-            (np.full(180, np.nan), "NaN"),
-            (np.full(180, np.inf), "infinity"),
+            (np.where(np.arange(180) == 7, np.nan, 1.0), "NaN.*row 7 has nan"),
+            (np.where(np.arange(180) == 7, np.inf, 1.0), "infinite.*row 7 has inf"),
             (np.zeros(180), "sample_weight|[Ss]ample weights"),
+            (np.ones((180, 1)), r"sample_weight has shape \(180, 1\)"),
         ],
     )
     def test_bad_weights(self, blobs, weights, match):

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rehead import RobustGaussianClassifier, data, noise
@@ -16,15 +17,24 @@ def tokens() -> data.Split:
     return data.load("twitter-pos", download=False).train
 
 
-@pytest.mark.parametrize("kind", [noise.uniform, noise.flip])
-def test_ranking_by_posterior_keeps_cleaner_tokens_than_distance(tokens, kind) -> None:
-    noisy = kind(tokens.y, 0.4, random_state=0)
-    clean = {
-        name: (~noisy.changed)[
-            RobustGaussianClassifier(name, support_fraction=0.5, random_state=0)
-            .fit(tokens.X, noisy.labels)
-            .support_
-        ].mean()
+def clean_among_the_kept(tokens, kind, estimator, **options) -> float:
+    """The share of right labels among the kept tokens, over three draws of 40 % noise."""
+    shares = []
+    for seed in range(3):
+        noisy = kind(tokens.y, 0.4, random_state=seed)
+        clf = RobustGaussianClassifier(estimator, random_state=0, **options)
+        kept = clf.fit(tokens.X, noisy.labels).support_
+        shares.append((~noisy.changed)[kept].mean())
+    return float(np.mean(shares))
+
+
+# Half of the tokens, drawn at random, are clean to 0.6, with a standard deviation of 0.003.
+@pytest.mark.parametrize(("kind", "margin"), [(noise.uniform, 0.1), (noise.flip, 0.01)])
+def test_ranking_by_posterior_keeps_cleaner_tokens_than_distance(tokens, kind, margin) -> None:
+    everything = clean_among_the_kept(tokens, kind, "sample")
+    mcd, posterior = (
+        clean_among_the_kept(tokens, kind, name, support_fraction=0.5)
         for name in ("mcd", "posterior")
-    }
-    assert 0.6 < clean["mcd"] < clean["posterior"]
+    )
+    assert mcd > everything + margin
+    assert posterior > mcd + 0.08

@@ -199,6 +199,8 @@ def check_weights(sample_weight: Any, X: Array, codes: Array, classes: Array) ->
     if sample_weight is None:
         return None
     w = _plain_weights(sample_weight, len(X))
+    if not w.any():
+        raise ValueError("All weights in sample_weight are zero. Give some samples a weight.")
     empty = np.bincount(codes, weights=w, minlength=len(classes)) <= 0
     if (~empty).sum() < 2:
         raise ValueError(

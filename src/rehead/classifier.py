@@ -174,7 +174,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         choice = resolve_options(
             self.estimator, self.preset, {name: getattr(self, name) for name in OPTIONS}
         )
-        X = check.check_features(self, X, reset=True)
+        checked = type(self)()  # self is not changed before all has gone well
+        X = check.check_features(checked, X, reset=True)
         classes, codes = check.encode_labels(check.check_labels(y, len(X)))
         data = group_by_class(
             X,
@@ -187,18 +188,21 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         fitted = fit_gaussians(data, codes, classes, choice, rng)
         for note in fitted.notes:
             warn(note)
-        return self._adopt(fitted)
+        return self._adopt(fitted, getattr(checked, "feature_names_in_", None))
 
     @classmethod
     def from_fitted(cls, fitted: FittedGaussians, **params: Any) -> Self:
         """A classifier around what was fitted elsewhere; ``params`` say how that was done."""
-        self = cls(**params)
-        self.n_features_in_ = fitted.gaussians.means.shape[1]
-        return self._adopt(fitted)
+        return cls(**params)._adopt(fitted)
 
-    def _adopt(self, fitted: FittedGaussians) -> Self:
+    def _adopt(self, fitted: FittedGaussians, feature_names: Array | None = None) -> Self:
         g, dtype = fitted.gaussians, fitted.dtype
         self.fitted_ = fitted
+        self.n_features_in_ = g.means.shape[1]
+        if feature_names is not None:
+            self.feature_names_in_ = feature_names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         self.classes_ = fitted.classes
         self.support_, self.trust_, self.n_iter_ = fitted.support, fitted.trust, fitted.n_iter
         self.noise_: NoiseModel | None = fitted.noise
@@ -319,7 +323,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         """
         arrays, settings = persist.read_model(path, cls.__name__)
         fitted = FittedGaussians.from_state(arrays, settings)
-        self = cls.from_fitted(fitted, **settings["params"])
-        if settings["feature_names"]:
-            self.feature_names_in_ = np.array(settings["feature_names"], dtype=object)
-        return self
+        names = settings["feature_names"]
+        return cls(**settings["params"])._adopt(
+            fitted, np.array(names, dtype=object) if names else None
+        )

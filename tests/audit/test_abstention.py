@@ -198,6 +198,30 @@ def test_less_noise_is_between_what_was_measured_and_none():
     np.testing.assert_array_equal(less_noise(few, 0.05), np.eye(3))
 
 
+def test_half_of_the_doubt_is_spent_on_a_matrix_that_was_measured():
+    world = World(uniform(4, 0.2), distance=7.0, n=4000)
+    X, y = world.draw(2000)
+    labels = world.noisy(y)
+    found = abstention_threshold(world.clf, X, labels, error=0.1, confidence=0.9)
+    T = less_noise(world.clf.noise_, 0.05)
+    known = abstention_threshold(world.clf, X, labels, error=0.1, confidence=0.95, transition=T)
+    assert found.coverage > 0.9
+    assert found.confidence == 0.9
+    for name in ("threshold", "coverage", "error", "bound"):
+        assert getattr(found, name) == pytest.approx(getattr(known, name))
+
+
+def test_a_confidence_at_the_threshold_is_enough(fitted):
+    clf, X, _ = fitted
+    sure = clf.predict_proba(X).max(axis=1)
+    doubtful = int(sure.argmin())
+    said = predict_or_abstain(clf, X, sure[doubtful], abstain=-1)
+    np.testing.assert_array_equal(said, clf.predict(X))
+    more = np.nextafter(sure[doubtful], 1.0)
+    said = predict_or_abstain(clf, X, more, abstain=-1)
+    assert np.flatnonzero(said == -1).tolist() == [doubtful]
+
+
 def test_an_ensemble_promises_too():
     world = World(np.eye(3), distance=6.0)
     (X, y), (V, v), (H, h) = world.draw(600), world.draw(300), world.draw(600)

@@ -90,7 +90,6 @@ class TestBlocks:
         with pytest.raises(ValueError, match=r"X contains NaN \(row 9001, feature 2"):
             score_labels(ensemble.estimators_["a"], many, labels)
 
-    @pytest.mark.xfail(reason="LayerEnsemble.check_inputs passes given posteriors over: row 809")
     def test_a_bad_row_of_a_given_posterior_is_named_too(self, noisy):
         X, y, _ = noisy
         given = np.eye(3)[y]

@@ -8,15 +8,6 @@ from sklearn.metrics import roc_auc_score
 
 from rehead import LayerEnsemble, RobustGaussianClassifier, noise, typicality
 from rehead.fitted import FittedGaussians
-from rehead.gaussian.composition import Composition
-from rehead.gaussian.typical import (
-    distances_apart,
-    log_tail,
-    plane_of_means,
-    quantiles,
-    strange_distances,
-    tail,
-)
 
 
 def world(d, n_classes, seed=0, distance=6.0):
@@ -77,68 +68,6 @@ def test_training_rows_are_judged_without_themselves():
     assert np.median(typicality(clf, X)) > 0.9
     # Another label than in the fit is another sample.
     np.testing.assert_array_equal(typicality(clf, X, (y + 1) % 3), typicality(clf, X))
-
-
-@pytest.mark.parametrize("shrinkage", [0.0, 0.3])
-def test_leave_one_out_distances_are_those_of_a_refit(shrinkage):
-    X, y = world(30, 3)(600)
-
-    def gaussians(X, y):
-        return RobustGaussianClassifier("sample", shrinkage=shrinkage).fit(X, y).fitted_.gaussians
-
-    g = gaussians(X, y)
-    found = strange_distances(g, X, y, Composition.of_rows(np.ones(600), y, 3))
-    plain = distances_apart(g.distances(X), plane_of_means(g))
-    off, off_plain = [], []
-    for i in range(0, 600, 29):
-        without = gaussians(np.delete(X, i, 0), np.delete(y, i))
-        D = without.distances(X[i : i + 1])
-        expected = distances_apart(D, plane_of_means(without))[0]
-        off.append(found[i, :2] - expected)
-        off_plain.append(plain[i] - expected)
-        assert found[i, 2] == D.argmin()
-    # The distances are exact, and only the plane is not that of the refit.
-    assert np.abs(np.mean(off, axis=0)).max() < 0.2
-    assert np.abs(np.sum(off, axis=1)).mean() < 0.15 * np.abs(np.sum(off_plain, axis=1)).mean()
-
-
-@pytest.mark.parametrize(("d", "n_classes"), [(7, 3), (3, 6), (2, 3)])
-def test_distances_apart_are_what_they_are_said_to_be(d, n_classes):
-    X, y = world(d, n_classes)(60 * n_classes)
-    clf = RobustGaussianClassifier("sample").fit(X, y)
-    g = clf.fitted_.gaussians
-    L = np.linalg.cholesky(g.covariance)
-    centre = g.means.mean(axis=0)
-    Z, M = np.linalg.solve(L, (X - centre).T).T, np.linalg.solve(L, (g.means - centre).T).T
-    inside = np.linalg.svd(M)[2][: min(d, n_classes - 1)]
-    z, m = Z @ inside.T, M @ inside.T
-    background = np.linalg.inv(np.eye(len(inside)) + m.T @ m / n_classes)
-    nearest = ((z[:, None] - m) ** 2).sum(axis=2).min(axis=1)
-    expected = np.column_stack(
-        [
-            nearest - np.einsum("ni,ij,nj->n", z, background, z),
-            (Z**2).sum(axis=1) - (z**2).sum(axis=1),
-        ]
-    )
-    found = distances_apart(clf.fitted_.gaussians.distances(X), plane_of_means(g))
-    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
-
-
-def test_tails_count_what_is_at_least_as_large():
-    rng = np.random.default_rng(0)
-    values, weights = rng.integers(9, size=300).astype(float), rng.random(300)
-    size = weights.sum()
-    for v in (-1.0, 0.0, 3.0, 8.0, 9.0):
-        exact = (1 + weights[values >= v].sum()) / (1 + size)
-        assert tail(quantiles(values, weights), np.array([v]), size)[0] == pytest.approx(
-            exact, abs=2e-3
-        )
-
-
-def test_a_tail_of_zeros_falls_at_once_and_without_a_warning():
-    with np.errstate(all="raise"):
-        logs = log_tail(np.zeros(100), np.array([-1.0, 0.0, 1e10]), size=9)
-    assert logs.tolist() == [0.0, 0.0, -np.inf]
 
 
 def test_finds_what_is_near_and_what_is_far():

@@ -68,6 +68,12 @@ def test_gaps_of_different_bins_do_not_cancel():
     assert calibration_error(confidence, right, n_bins=1) == pytest.approx(0.0)
 
 
+def test_certainty_belongs_to_the_last_bin():
+    confidence = np.repeat([0.94, 1.0], 50)
+    right = np.concatenate([np.ones(50, bool), np.arange(50) < 45])  # 0.97 on average, and 0.95
+    assert calibration_error(confidence, right) == pytest.approx(0.02)
+
+
 def test_of_no_samples_there_is_no_error():
     assert calibration_error(np.empty(0), np.empty(0, bool)) == 0.0
 

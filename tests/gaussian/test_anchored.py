@@ -202,6 +202,19 @@ def test_far_rows_do_not_count_and_the_noise_is_fitted_to_some_of_the_rest(blobs
     np.testing.assert_allclose(rows.counts, np.where((w > 0) & (np.arange(200) != 3), 1.0, 0.0))
 
 
+def test_doubtful_samples_count_for_less_where_that_makes_the_labels_more_likely(
+    blobs, monkeypatch
+):
+    X, y = blobs(sizes=(300, 300, 300), d=5, distance=0.8, seed=1)
+    labels = noise.flip(y, 0.2, random_state=0).labels
+    both = fit(X, labels, shrinkage=0.1)
+    one = dataclasses.replace(SETTINGS, trust_powers=SETTINGS.trust_powers[:1])
+    monkeypatch.setattr("rehead.gaussian.anchored.SETTINGS", one)
+    first = fit(X, labels, shrinkage=0.1)
+    assert both.noise_.nll < first.noise_.nll
+    assert (both.n_iter_ > first.n_iter_).all()
+
+
 def test_moments_and_composition_of_training_rows_agree(blobs, brute):
     X, y = blobs(sizes=(40, 30, 20))
     rng = np.random.default_rng(0)

@@ -71,8 +71,9 @@ def test_no_wrong_label_is_more_frequent_than_the_right_one():
     scores = np.repeat(9.0 * np.eye(3), 20, axis=0)
     labels = np.repeat([0, 1, 2], 20)
     labels[:14] = 1
-    transition, _ = anchor_transition(scores, labels)
+    transition, anchors = anchor_transition(scores, labels)
     assert (transition.max(axis=1) == np.diag(transition)).all()
+    assert anchors.tolist() == [0, 20, 20]  # those of class 0 say nothing about it
 
 
 def test_anchors_that_are_of_another_class_say_nothing():

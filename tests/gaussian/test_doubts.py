@@ -29,6 +29,10 @@ def doubts(wrong, right):
     return doubts_about_labels(wrong, trust, CODES, NAMES)
 
 
+def test_a_class_that_is_below_one_half_by_chance_raises_no_doubt():
+    assert doubts(0.45, (0.6, 0.6, 0.45)) == []
+
+
 @pytest.mark.parametrize("right", [(1.0, 1.0, 1.0), (0.6, 0.6, 0.6), (0.45, 0.4, 0.5)])
 def test_classes_that_are_about_as_noisy_as_all_raise_no_doubt(right):
     assert doubts(1 - np.mean(right), right) == []

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rehead.gaussian.far import COLUMNS, far_rows
+from rehead.gaussian.far import COLUMNS, _medians, far_rows
 
 
 def brute_far(X):
@@ -17,10 +17,12 @@ def brute_far(X):
 
 @pytest.fixture
 def heavy():
-    """Features of many scales, the last one constant, with tails that reach far."""
+    """Features of many scales and middles, some with tails that reach far, the last constant."""
     rng = np.random.default_rng(0)
-    X = rng.standard_t(1.5, size=(900, COLUMNS + 3)) * 10.0 ** rng.integers(-3, 4, COLUMNS + 3)
-    X *= rng.standard_t(1, size=(900, 1))
+    d = COLUMNS + 3
+    heavy = rng.standard_t(1.5, (900, d)) * np.exp(1.5 * rng.normal(size=(900, 1)))
+    X = np.where(np.arange(d) % 2, heavy, rng.normal(size=(900, d)))
+    X = (X + 5.0) * 10.0 ** rng.integers(-3, 4, d)
     X[:, -1] = 7.0
     return X
 
@@ -35,6 +37,7 @@ def test_far_rows_are_those_of_the_definition(heavy):
 def test_whole_weights_are_repetitions(heavy):
     counts = np.random.default_rng(1).integers(0, 4, size=len(heavy))
     rows = np.repeat(np.arange(len(heavy)), counts)
+    np.testing.assert_allclose(_medians(heavy, counts), np.median(heavy[rows], axis=0))
     np.testing.assert_array_equal(far_rows(heavy, counts)[rows], far_rows(heavy[rows]))
     np.testing.assert_array_equal(far_rows(heavy, counts / 8), far_rows(heavy, counts))
 

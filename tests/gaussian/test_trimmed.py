@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rehead import RobustGaussianClassifier
+from rehead.gaussian import Options, estimate
 from rehead.gaussian.mcd import support_size
 from rehead.gaussian.rows import group_by_class
 from rehead.gaussian.trimmed import _majority
@@ -71,6 +72,20 @@ def test_a_cluster_takes_the_label_most_of_its_members_have():
 def test_where_two_clusters_have_the_same_majority_the_larger_count_wins():
     # Clusters 0 and 1 are both mostly label 0 (3 and 2 members); cluster 1 has one of label 1.
     assert majority([0, 0, 0, 1, 1, 1, 2, 2], [0, 0, 0, 0, 0, 1, 2, 2]) == [0, 1, 2]
+
+
+def test_rows_count_for_the_class_that_their_cluster_stands_for(brute):
+    # Cluster 1 starts right of cluster 0 by a hair, and ends with the samples labelled 0, mostly.
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 0, 1, 1], [10, 12, 100, 90])
+    X = rng.normal(size=(212, 1)) + np.repeat([0.0, 10.0, 0.0, 12.0], [10, 12, 100, 90])[:, None]
+    options = Options(support_fraction=0.9, max_steps=5)
+    found = estimate("trimmed-kmeans", group_by_class(X, y, 2), options, rng)
+    weights, counted_as, totals = found.composition
+    assert found.gaussians.means[:, 0] == pytest.approx([11.8, 0.0], abs=0.5)
+    np.testing.assert_allclose(found.gaussians.means, brute.tied(X, counted_as, weights)[0])
+    np.testing.assert_array_equal(totals, np.bincount(counted_as, weights=weights))
+    assert totals[0] < totals[1]
 
 
 def test_an_empty_cluster_keeps_its_mean_and_nothing_is_nan():

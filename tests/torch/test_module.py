@@ -1,5 +1,7 @@
 """Backbone and head as one module: the same predictions, wherever it goes."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import torch
@@ -33,14 +35,20 @@ def test_stacked_layers(network, twin):
     twin(posterior(head.to_module().eval(), case.x), head.predict_proba(case.x))
 
 
-def test_a_consensus_with_a_calibrated_softmax(audited, twin):
-    head = audited.head
-    assert head.ensemble_.layers_ == ["input", "2.input", "stack", "softmax"]
-    assert head.ensemble_.fitted_.given["softmax"] is not None
+def test_a_consensus_with_a_calibrated_softmax(trained, twin):
+    net = deepcopy(trained.net)
+    with torch.no_grad():
+        for parameter in net[-1].parameters():
+            parameter *= 8  # far too sure
+    head = RobustHead(net, random_state=0).fit(trained.train, trained.held_out)
+    assert head.ensemble_.layers_ == ["input", "2.input", "4.input", "stack", "softmax"]
+    calibration = head.ensemble_.fitted_.given["softmax"]
+    assert calibration.temperature > 1.5
+    assert np.abs(calibration.offsets).max() > 0.05
+    assert head.ensemble_.weights_.min() > 0.01
     module = head.to_module().eval()
     assert module.classes == [0, 1, 2]
-    new = audited.loader(700, 900)
-    twin(posterior(module, torch.cat([x for x, *_ in new])), head.predict_proba(new))
+    twin(posterior(module, trained.x), head.predict_proba(trained.x))
 
 
 def test_the_backbone_is_shared_and_keeps_its_mode(network):

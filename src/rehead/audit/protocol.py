@@ -61,5 +61,7 @@ def as_judge(model: Any, need: str, of_head: str) -> LabelJudge:
         )
     if not hasattr(model, "classes_"):
         raise NotFittedError(f"This {kind} is not fitted yet. Call fit first.")
+    if not hasattr(model, "noise_"):
+        raise TypeError(f"This {kind} has no noise_. It must be a NoiseModel, or None.")
     judge: LabelJudge = model
     return judge

@@ -293,7 +293,9 @@ priors, random_state
 
     def check_inputs(self, X: Layers) -> None:
         """Raise if some of the features cannot be used, and say which."""
-        self._checked(X)
+        layers = self._checked(X)
+        for name in self.inputs_.given:
+            check.check_finite(layers[name], what=name)
 
     def judge_labels(self, X: Layers, codes: Array, leave_out: Array) -> LabelVerdicts:
         """Judge labels (codes of ``classes_``) by estimates that leave the row itself out.

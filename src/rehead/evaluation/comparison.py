@@ -16,7 +16,7 @@ from rehead.evaluation.baselines import TITLES
 from rehead.evaluation.metrics import Scores, scores
 from rehead.gaussian.probability import softmax
 
-SOFTMAX = "softmax"
+SOFTMAX, ROBUST = "softmax", "robust"
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +75,16 @@ def compare_ensemble(
             rows[name] = scores(posterior, codes)
     for name, other in baselines.items():
         own = {layer: layers[layer] for layer in other.inputs_.names}
-        rows[TITLES.get(name, name)] = scores(other.predict_proba(own), codes)
-    rows["robust"] = scores(model.predict_proba(layers), codes)
+        rows[_title(name, rows)] = scores(other.predict_proba(own), codes)
+    if ROBUST in rows:  # a layer of that name
+        rows[f"{ROBUST} (layer)"] = rows.pop(ROBUST)
+    rows[ROBUST] = scores(model.predict_proba(layers), codes)
     return Comparison(rows, len(codes))
+
+
+def _title(baseline: str, rows: Mapping[str, Scores]) -> str:
+    title = TITLES.get(baseline, baseline)
+    return title if title not in rows else f"{title} (baseline)"
 
 
 def columns_of_classes(n_outputs: int, classes: Array) -> Array | None:

@@ -1,4 +1,4 @@
-"""Arrays from the files people have: .npy, .npz, CSV, Parquet, safetensors and feature stores."""
+"""Arrays from the files people have: .npy, .npz, CSV, Parquet, text and feature stores."""
 
 from __future__ import annotations
 

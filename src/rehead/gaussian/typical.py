@@ -25,8 +25,8 @@ those that are far in directions that no class uses. The rank of that sum, among
 samples, is the result: uniform on new samples of the same kind, whatever the two distances are like
 and however they depend on each other.
 
-Leave-one-out distances are those of ``posterior.py``, exact; the plane is left as it is, which for
-classes of thirty samples still makes no difference that can be seen in the p-values.
+Leave-one-out distances are those of ``leave_one_out.py``, exact; the plane is left as it is, which
+for classes of thirty samples still makes no difference that can be seen in the p-values.
 """
 
 from __future__ import annotations

@@ -204,6 +204,9 @@ class _LayersOf(Mapping[str, Array]):
     def __getitem__(self, name: str) -> Array:
         return self._store.layer(name)
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._store.layers
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._store.layers)
 

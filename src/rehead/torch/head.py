@@ -117,7 +117,7 @@ class RobustHead:
         """Extract the features of the training data and estimate the head.
 
         Features are not kept, so the training labels are judged here too (``report_``). That
-        takes one more pass over the features, about as long as predicting all of them does.
+        costs a small part of what the fit does (docs/benchmarks.md has the figure).
 
         Parameters
         ----------

@@ -1,0 +1,81 @@
+"""Checks of samples and labels that ``test_bad_input.py`` does not reach through an estimator."""
+
+import datetime
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from rehead._validation import (
+    check_groups,
+    check_layers,
+    check_weights,
+    count_rows,
+    is_missing,
+    known_codes,
+)
+
+
+@pytest.mark.parametrize(
+    "value", [math.nan, np.float32("nan"), np.datetime64("NaT"), pd.NA, pd.NaT]
+)
+def test_what_is_missing(value):
+    assert is_missing(value)
+
+
+@pytest.mark.parametrize("value", [0, "", "nan", math.inf, False, datetime.date(2020, 1, 1)])
+def test_what_is_not(value):
+    assert not is_missing(value)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [np.ones((4, 2)), [[1.0], [2.0], [3.0], [4.0]], pd.DataFrame({"a": range(4)})],
+    ids=["array", "list", "pandas"],
+)
+def test_rows_are_counted(X):
+    assert count_rows(X) == 4
+    assert count_rows(pl.DataFrame({"a": range(4), "b": range(4)})) == 4
+
+
+@pytest.mark.parametrize("X", [3.0, np.float64(3.0), None, iter([1])], ids=str)
+def test_what_has_no_rows_is_named(X):
+    with pytest.raises(TypeError, match=f"one row for each sample, got {type(X).__name__}"):
+        count_rows(X)
+
+
+def test_labels_become_codes_and_strange_ones_are_listed():
+    classes = np.array(["ant", "bee", "cat"])
+    assert known_codes(np.array(["cat", "ant", "cat"]), classes).tolist() == [2, 0, 2]
+    with pytest.raises(
+        ValueError, match=r"these labels: 'dog', 'elk'. It knows 'ant', 'bee', 'cat'"
+    ):
+        known_codes(np.array(["elk", "dog", "ant", "elk"]), classes)
+
+
+def test_groups_are_codes():
+    assert check_groups(None, 3) is None
+    assert check_groups(["b", "a", "b"], 3).tolist() == [1, 0, 1]
+    with pytest.raises(ValueError, match=r"groups has shape \(3,\), but there are 4 samples"):
+        check_groups([1, 2, 3], 4)
+    with pytest.raises(ValueError, match="All samples are in one group"):
+        check_groups([1, 1, 1], 3)
+
+
+def test_one_weight_is_for_all_rows():
+    X, codes, classes = np.ones((4, 1)), np.array([0, 0, 1, 1]), np.array([0, 1])
+    assert check_weights(None, X, codes, classes) is None
+    assert check_weights(2, X, codes, classes).tolist() == [2.0] * 4
+
+
+def test_layers_that_are_not_those_of_the_fit():
+    X = np.ones((3, 2))
+    check_layers({"a": X, "b": X}, ["a", "b"])
+    with pytest.raises(ValueError, match=r"different numbers of samples: \{'a': 3, 'b': 2\}"):
+        check_layers({"a": X, "b": X[:2]})
+    with pytest.raises(ValueError, match=r"Layers \['b'\] are missing"):
+        check_layers({"a": X}, ["a", "b"])
+    with pytest.raises(ValueError, match=r"not fitted on \['c'\], only on \['a'\]"):
+        check_layers({"a": X, "c": X}, ["a"])
