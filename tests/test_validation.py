@@ -40,7 +40,9 @@ def test_rows_are_counted(X):
     assert count_rows(pl.DataFrame({"a": range(4), "b": range(4)})) == 4
 
 
-@pytest.mark.parametrize("X", [3.0, np.float64(3.0), None, iter([1])], ids=str)
+@pytest.mark.parametrize(
+    "X", [3.0, np.float64(3.0), None, iter([1])], ids=lambda x: type(x).__name__
+)
 def test_what_has_no_rows_is_named(X):
     with pytest.raises(TypeError, match=f"one row for each sample, got {type(X).__name__}"):
         count_rows(X)
