@@ -22,7 +22,7 @@ def samples():
 def fit(X, y, estimator, weights=None, trusted=None, **options):
     data = group_by_class(X, y, 3, weights=weights, trusted=trusted)
     choice = resolve_options(estimator, None, options)
-    return fit_gaussians(data, y, np.arange(3), choice, np.random.default_rng(0))
+    return fit_gaussians(data, np.arange(3), choice, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("estimator", sorted(ESTIMATORS))
@@ -79,7 +79,7 @@ def test_the_same_row_with_another_label_is_not_known(samples):
 def test_known_rows_are_found_in_any_order():
     X = np.arange(12.0).reshape(6, 2)
     codes, weights = np.array([0, 1, 2, 0, 1, 2]), np.array([1.0, 0.5, 0.0, 0.25, 1.0, 1.0])
-    rows = KnownRows.of(X, codes, Composition.of_rows(weights, (codes + 1) % 3, 3))
+    rows = KnownRows.from_training(X, codes, Composition.from_rows(weights, (codes + 1) % 3, 3))
     order = np.array([4, 2, 0, 3])
     known, found, counted_as = rows.look_up(X[order], codes[order])
     assert known.all()
@@ -94,9 +94,9 @@ def test_the_state_holds_everything(samples, estimator):
     fitted = fit(X, y, estimator)
     again = FittedGaussians.from_state(*fitted.to_state())
     for field in dataclasses.fields(fitted):
-        if field.name not in ("gaussians", "notes", "noise", "reference", "rows"):
+        if field.name not in ("gaussians", "notes", "noise", "reference", "known_rows"):
             np.testing.assert_array_equal(getattr(fitted, field.name), getattr(again, field.name))
-    for part in ("noise", "reference", "rows"):
+    for part in ("noise", "reference", "known_rows"):
         a, b = getattr(fitted, part), getattr(again, part)
         assert (a is None) == (b is None)
         for x, z in zip(a or (), b or (), strict=True):

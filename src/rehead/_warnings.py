@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 
 OURS = (f"{Path(__file__).parent}{os.sep}", contextlib.__file__)
-"""Files that no user wrote; ours run inside of context managers too."""
+"""Frames to pass over: those of rehead, and of the context managers that it runs in."""
 
 
 class ReheadWarning(UserWarning):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Mapping
 from typing import Any, Self
@@ -174,7 +175,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         choice = resolve_options(
             self.estimator, self.preset, {name: getattr(self, name) for name in OPTIONS}
         )
-        checked = type(self)()  # self is not changed before all has gone well
+        checked = copy.copy(self)  # self is not changed before all has gone well
         X = check.check_features(checked, X, reset=True)
         classes, codes = check.encode_labels(check.check_labels(y, len(X)))
         data = group_by_class(
@@ -185,15 +186,17 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
             trusted=check.check_mask(trusted, len(X), "trusted"),
         )
         rng = check.generator_from(self.random_state)
-        fitted = fit_gaussians(data, codes, classes, choice, rng)
+        fitted = fit_gaussians(data, classes, choice, rng)
         for note in fitted.notes:
             warn(note)
         return self._adopt(fitted, getattr(checked, "feature_names_in_", None))
 
     @classmethod
-    def from_fitted(cls, fitted: FittedGaussians, **params: Any) -> Self:
+    def from_fitted(
+        cls, fitted: FittedGaussians, feature_names: Array | None = None, **params: Any
+    ) -> Self:
         """A classifier around what was fitted elsewhere; ``params`` say how that was done."""
-        return cls(**params)._adopt(fitted)
+        return cls(**params)._adopt(fitted, feature_names)
 
     def _adopt(self, fitted: FittedGaussians, feature_names: Array | None = None) -> Self:
         g, dtype = fitted.gaussians, fitted.dtype
@@ -219,7 +222,9 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         kept = f"{self.support_.sum()} of {len(self.support_)} samples count"
         if self.noise_ is None:
-            return f"{kept}; the noise was not measured (estimator='auto' does)."
+            of_consensus = self.preset is None and self.estimator in (None, "auto")
+            who = "the ensemble it belongs to did" if of_consensus else "estimator='auto' does"
+            return f"{kept}; it did not measure the noise ({who})."
         rounds = int(self.n_iter_.max())
         return f"{self.noise_.verdict()} {kept} for more than half, after {rounds} rounds."
 
@@ -253,7 +258,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         X = self._checked(X)
         return self.fitted_.gaussians.log_density(X)
 
-    # What an audit asks of a model: rehead.audit.protocol.LabelJudge.
+    # What an audit asks of a model: rehead.audit.protocol.
 
     def count_samples(self, X: Any) -> int:
         """How many samples there are; layers where features belong are an error."""

@@ -50,7 +50,7 @@ class KnownRows(NamedTuple):
     counted_as: Array
 
     @classmethod
-    def of(cls, X: Array, codes: Array, composition: Composition) -> Self:
+    def from_training(cls, X: Array, codes: Array, composition: Composition) -> Self:
         """Of training rows and their labels."""
         found = fingerprint(X, codes)
         order = np.argsort(found)
@@ -74,7 +74,7 @@ class FittedGaussians:
     ----------
     classes : array of shape (n_classes,)
     gaussians : TiedGaussians
-    rows : KnownRows
+    known_rows : KnownRows
         What the Gaussians are composed of: weight and class of every training row.
     class_totals : array of shape (n_classes,)
         How much of each class they contain in all.
@@ -95,7 +95,7 @@ class FittedGaussians:
 
     classes: Array
     gaussians: TiedGaussians
-    rows: KnownRows
+    known_rows: KnownRows
     class_totals: Array
     trust: Array
     support: Array
@@ -107,7 +107,9 @@ class FittedGaussians:
 
     def recognise(self, X: Array, codes: Array) -> tuple[Array, Composition]:
         """Which rows it was fitted on with these labels, and how much of each it contains."""
-        known, weights, counted_as = self.rows.look_up(X.astype(self.dtype, copy=False), codes)
+        known, weights, counted_as = self.known_rows.look_up(
+            X.astype(self.dtype, copy=False), codes
+        )
         return known, Composition(weights, counted_as, self.class_totals)
 
     def verdicts(
@@ -179,9 +181,10 @@ class FittedGaussians:
             "support": self.support,
             "trust": self.trust,
             "n_iter": self.n_iter,
-            "seen": self.rows.fingerprints,
-            "seen_weights": self.rows.weights,
-            "seen_members": self.rows.counted_as,
+            # The names that files have had from the start.
+            "seen": self.known_rows.fingerprints,
+            "seen_weights": self.known_rows.weights,
+            "seen_members": self.known_rows.counted_as,
             "class_totals": self.class_totals,
         }
         if g.offsets is not None:
@@ -212,11 +215,11 @@ class FittedGaussians:
         )
         # Earlier files say -1 where a row counted to no class, and have no totals.
         weights, counted_as = arrays["seen_weights"], arrays["seen_members"].clip(min=0)
-        composition = Composition.of_rows(weights, counted_as, len(g.means))
+        composition = Composition.from_rows(weights, counted_as, len(g.means))
         return cls(
             classes=persist.labels_from_json(settings["classes"]),
             gaussians=g,
-            rows=KnownRows(arrays["seen"], weights, counted_as),
+            known_rows=KnownRows(arrays["seen"], weights, counted_as),
             class_totals=arrays.get("class_totals", composition.class_totals),
             trust=arrays.get("trust", arrays["support"].astype(float)),
             support=arrays["support"],
@@ -236,7 +239,7 @@ def label_columns(posterior: Array, codes: Array, distance: Array) -> Array:
 
 
 def fit_gaussians(
-    data: ByClass, codes: Array, classes: Array, choice: Choice, rng: np.random.Generator
+    data: ByClass, classes: Array, choice: Choice, rng: np.random.Generator
 ) -> FittedGaussians:
     """Run an estimator on rows grouped by class, and keep what is needed to judge by it.
 
@@ -248,11 +251,11 @@ def fit_gaussians(
     >>> X, codes = np.array([[0.0], [2.0], [7.0], [9.0]]), np.array([0, 0, 1, 1])
     >>> choice = resolve_options("sample", None, {})
     >>> data, rng = group_by_class(X, codes, 2), np.random.default_rng(0)
-    >>> fitted = fit_gaussians(data, codes, np.array(["a", "b"]), choice, rng)
+    >>> fitted = fit_gaussians(data, np.array(["a", "b"]), choice, rng)
     >>> fitted.gaussians.means.ravel(), fitted.class_totals
     (array([1., 8.]), array([2., 2.]))
     """
-    X = data.X
+    X, codes = data.X, data.codes
     fit = estimate(choice.estimator, data, choice.options.with_priors(classes), rng)
     counts = np.ones(len(codes)) if data.weights is None else data.weights
     weights = fit.composition.weights
@@ -266,7 +269,7 @@ def fit_gaussians(
     return FittedGaussians(
         classes=classes,
         gaussians=fit.gaussians,
-        rows=KnownRows.of(X, codes, fit.composition),
+        known_rows=KnownRows.from_training(X, codes, fit.composition),
         class_totals=fit.composition.class_totals,
         trust=trust,
         support=weights > (0.0 if fit.noise is None else half),

@@ -124,7 +124,7 @@ def test_of_layers(noisy, estimator):
     ensemble = LayerEnsemble(estimator, random_state=0).fit(layers, y, validation=(held, y[300:]))
     found = score_labels(ensemble, layers, y).neighbours(0, layers, k=3)
     # In the last layer where each was estimated alone, else in that which judged.
-    judge = "b" if estimator else ensemble.fitted_.judge
+    judge = "b" if estimator else ensemble.fitted_.judging_member
     features = X if judge == "stack" else layers[judge]
     rows, distances = brute(ensemble.estimators_[judge], features, y, 0, 3)
     np.testing.assert_array_equal(found.rows[0], rows)

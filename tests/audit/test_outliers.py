@@ -136,7 +136,7 @@ def test_an_ensemble_with_a_consensus_is_asked_for_its_judge(tmp_path):
     (X, y), (V, v), (N, _) = draw(900), draw(300), draw(600)
     ens = LayerEnsemble(random_state=0).fit(layers_of(X), y, validation=(layers_of(V), v))
     p = typicality(ens, layers_of(N))
-    judge, asked = ens.fitted_.judge, {**layers_of(N), "stack": np.hstack([N, N[:, :5]])}
+    judge, asked = ens.fitted_.judging_member, {**layers_of(N), "stack": np.hstack([N, N[:, :5]])}
     np.testing.assert_array_equal(p, typicality(ens.estimators_[judge], asked[judge]))
     assert far_from_uniform(p) < 0.09
     assert far_from_uniform(typicality(ens, layers_of(X), y)) < 0.05

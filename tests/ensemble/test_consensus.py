@@ -86,7 +86,7 @@ def test_the_networks_softmax_is_kept_where_it_is_best(world):
         layers["early"] += 2.0 * rng.normal(size=layers["early"].shape)
         layers["softmax"] = softmax(6.0 * np.eye(4)[truth] + rng.normal(size=(len(truth), 4)))
     ensemble = fitted(parts, given=["softmax"])
-    assert ensemble.layers_[-1] == "softmax"
+    assert ensemble.members_[-1] == "softmax"
     assert ensemble.weights_.argmax() == len(ensemble.weights_) - 1
     test, _, truth = parts["test"]
     own = (test["softmax"].argmax(axis=1) == truth).mean()
@@ -135,7 +135,7 @@ def test_without_held_out_samples_it_says_so_and_makes_its_own_split(world):
         ensemble = LayerEnsemble(random_state=0).fit(train, labels)
     assert ensemble.consensus_.judges == ["early"]
     one = LayerEnsemble(random_state=0).fit({"early": train["early"]}, labels)  # no warning
-    assert one.layers_ == ["early"]
+    assert one.members_ == ["early"]
 
 
 def test_two_identical_layers_share_their_weight(world):
@@ -319,7 +319,7 @@ def test_less_noise_on_held_out_samples_is_believed(monkeypatch):
     train["weak"][:3] = 1e5
     fit = LayerEnsemble(random_state=0).fit
     found = fit(train, y[:3000], validation=(held, y[3000:])).consensus_
-    never = dataclasses.replace(SETTINGS, rows_for_noise=10**9)
+    never = dataclasses.replace(SETTINGS, held_out_for_noise=10**9)
     monkeypatch.setattr("rehead.ensemble.consensus.SETTINGS", never)
     of_judges = fit(train, y[:3000], validation=(held, y[3000:])).consensus_
     assert found.judges == of_judges.judges == ["weak"]

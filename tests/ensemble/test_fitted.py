@@ -47,7 +47,11 @@ def test_the_state_holds_everything(layers, kwargs):
     ):
         np.testing.assert_array_equal(a, b)
     assert fitted.explain() == again.explain()
-    assert (fitted.names, fitted.judge, fitted.densest) == (again.names, again.judge, again.densest)
+    assert (fitted.names, fitted.judging_member, fitted.density_member) == (
+        again.names,
+        again.judging_member,
+        again.density_member,
+    )
 
 
 @pytest.mark.parametrize("kwargs", WAYS, ids=str)
@@ -72,7 +76,7 @@ def test_rows_of_the_fit_are_known_with_their_labels_only(layers, kwargs):
 
 def test_a_consensus_is_judged_by_its_judge_with_the_noise_it_found(layers):
     fitted = fit(layers)
-    assert fitted.judge == "early"  # the other one has memorised its labels
+    assert fitted.judging_member == "early"  # the other one has memorised its labels
     _, _, every, codes = layers
     leave_out = np.ones(600, bool)
     judge = fitted.members["early"]

@@ -192,7 +192,7 @@ def test_labels_judged_by_samples_that_counted_elsewhere_equal_refits():
     member = dataclasses.replace(
         fit_members(problem, opinion_of(P, y), ["x"])["x"],
         gaussians=from_moments(moments),
-        rows=KnownRows.of(X, y, composition),
+        known_rows=KnownRows.from_training(X, y, composition),
         class_totals=composition.class_totals,
     )
     report = score_labels(RobustGaussianClassifier.from_fitted(member), X, y)
@@ -236,6 +236,22 @@ def test_a_member_tells_how_it_was_made(memorised):
     wrong = (y != true)[:4000]
     ranked = wrong[report.order[: wrong.sum()]]
     assert ranked.mean() > wrong.mean() + 0.2
+
+
+def test_trust_and_support_of_a_member_are_about_the_label(memorised):
+    layers, y, _, opinion = memorised
+    problem = problem_of(layers, y, 4000, 1000, 4)
+    member = fit_members(problem, opinion, ["deep"])["deep"]
+    P = opinion.class_shares(slice(None))
+    elsewhere = P.argmax(axis=1) != y[:4000]
+    assert elsewhere.mean() > 0.3
+    assert not member.support[elsewhere].any()
+    np.testing.assert_allclose(member.trust[~elsewhere], P.max(axis=1)[~elsewhere])
+    np.testing.assert_allclose(member.trust[elsewhere], 1.0 - P.max(axis=1)[elsewhere])
+    clf = RobustGaussianClassifier.from_fitted(member)
+    kept = int(member.support.sum())
+    assert clf.explain().startswith(f"{kept} of 4000 samples count")
+    assert "the ensemble it belongs to did" in clf.explain()
 
 
 @pytest.mark.parametrize("estimator", ["auto", "anchored", "mixture"])

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from rehead.ensemble.paper import Weighting, fit_layers_alone, nearest_half, paper_weights
+from rehead.ensemble.alone import Weighting, fit_layers_alone
+from rehead.ensemble.paper import nearest_half, paper_weights
 from rehead.ensemble.problem import HeldOut, Problem
 from rehead.gaussian.options import resolve_options
 
@@ -56,31 +57,4 @@ def test_the_authors_hundred_steps_do_not_reach_the_optimum(problem):
     assert theirs.weights.min() > exact.weights.min() + 0.05
     np.testing.assert_array_equal(
         theirs.weights, paper_weights(theirs, problem.held_out, authors=True)
-    )
-
-
-def test_the_penultimate_layer_is_the_last_one_or_the_named_one(problem):
-    assert fitted(problem).densest == "good"
-    assert fitted(problem, penultimate="poor").densest == "poor"
-    stacked = fitted(problem, stack=True, penultimate="poor")
-    assert (stacked.densest, stacked.names, stacked.stacked) == (
-        "stack",
-        ["stack"],
-        ["poor", "good"],
-    )
-
-
-def test_equal_weights_look_at_no_label(problem):
-    np.testing.assert_array_equal(fitted(problem, rule="equal").weights, [0.5, 0.5])
-
-
-def test_the_draws_of_a_layer_depend_on_its_place_only(problem):
-    both, first = (
-        fitted(problem),
-        fitted(
-            problem.__class__({"poor": problem.layers["poor"]}, {}, problem.codes, problem.classes)
-        ),
-    )
-    np.testing.assert_array_equal(
-        both.members["poor"].gaussians.means, first.members["poor"].gaussians.means
     )

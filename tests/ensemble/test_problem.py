@@ -1,12 +1,11 @@
 """Layers as they are fitted on: joined, split, checked, grouped once."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from rehead import LayerEnsemble
 from rehead.ensemble import problem as module
-from rehead.ensemble.problem import HeldOut, LayerInputs, Problem, as_posterior
+from rehead.ensemble.problem import HeldOut, Problem
 from rehead.gaussian import group_by_class
 
 
@@ -75,32 +74,6 @@ def test_a_fifth_of_each_class_is_drawn(problem):
     np.testing.assert_array_equal(drawn, sizes // 5)
 
 
-def test_layer_inputs_hold_later_layers_to_the_first_ones():
-    inputs = LayerInputs(["a", "p"], ["p"])
-    frame = pd.DataFrame(np.ones((4, 2)), columns=["u", "v"])
-    inputs.first({"a": frame, "p": np.ones((4, 2))})
-    assert list(inputs.later({"p": np.ones((4, 2)), "a": frame})) == ["a", "p"]
-    with pytest.raises(ValueError, match="Layer a has 3 features, and had 2 in training"):
-        inputs.later({"a": np.ones((4, 3)), "p": np.ones((4, 2))})
-    with pytest.raises(ValueError, match=r"Layer a: The feature names should match"):
-        inputs.later({"a": frame[["v", "u"]], "p": np.ones((4, 2))})
-    with pytest.raises(ValueError, match=r"Layer a: Input X contains NaN"):
-        inputs.later({"a": frame * np.nan, "p": np.ones((4, 2))})
-    again = LayerInputs.from_json(["a", "p"], ["p"], inputs.to_json())
-    with pytest.raises(ValueError, match=r"feature names should match"):
-        again.later({"a": frame[["v", "u"]], "p": np.ones((4, 2))})
-
-
-def test_columns_in_another_order_are_an_error_not_another_answer():
-    rng = np.random.default_rng(0)
-    y = rng.integers(2, size=80)
-    frame = pd.DataFrame(rng.normal(size=(80, 2)) + 3 * y[:, None] * [1, -1], columns=["u", "v"])
-    ensemble = LayerEnsemble(random_state=0).fit({"a": frame}, y)
-    assert ensemble.score({"a": frame}, y) > 0.9
-    with pytest.raises(ValueError, match="feature names should match"):
-        ensemble.predict({"a": frame[["v", "u"]]})
-
-
 def test_a_fit_that_fails_leaves_the_last_one_as_it_was(problem):
     layers = dict(problem.layers)
     ensemble = LayerEnsemble("sample").fit(layers, problem.codes)
@@ -110,14 +83,6 @@ def test_a_fit_that_fails_leaves_the_last_one_as_it_was(problem):
     with pytest.raises(ValueError, match="trusted must be"):
         ensemble.fit({"other": layers["a"]}, problem.codes + 7, trusted=[1, 2])
     np.testing.assert_array_equal(ensemble.predict_proba(layers), before)
-
-
-def test_logits_and_probabilities_are_told_apart():
-    p = np.array([[0.2, 0.8], [0.5, 0.5]])
-    np.testing.assert_array_equal(as_posterior(p, 2, "softmax"), p)
-    np.testing.assert_allclose(as_posterior(np.log(p) + 3.0, 2, "softmax"), p)
-    with pytest.raises(ValueError, match="one column for each of the 3 classes"):
-        as_posterior(p, 3, "softmax")
 
 
 def test_held_out_layers_are_joined_like_the_others(problem):

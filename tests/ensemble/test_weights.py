@@ -144,3 +144,12 @@ class TestPrior:
         weights = mixture_weights(p, 1.0)
         assert weights.argmax() == 1
         assert weights[1] > 0.9
+
+    def test_it_ends_soon_where_plain_em_creeps(self, monkeypatch):
+        """Members that are nearly equal, one of which should have no weight."""
+        rng = np.random.default_rng(0)
+        p = (rng.beta(2, 1, size=(1000, 1)) + 1e-3 * rng.normal(size=(1000, 5))).clip(1e-4, 1)
+        full = mixture_weights(p)
+        monkeypatch.setattr("rehead.ensemble.weights.MOST_ROUNDS", 100)
+        few = mixture_weights(p)
+        assert mean_log_likelihood(p, few) >= mean_log_likelihood(p, full) - 1e-9

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rehead import LayerEnsemble
+from rehead import LayerEnsemble, ReheadWarning
 from rehead.evaluation.baselines import TITLES, check_baselines, fit_baselines
 from rehead.gaussian import ESTIMATORS
 from rehead.gaussian.options import PRESETS
@@ -49,7 +49,7 @@ def test_estimators_are_fitted_layer_by_layer_and_weighted_by_the_papers_rule(ta
     (X, y), held_out, (Z, _) = task
     model = fit_baselines([name], X, y, held_out, 0)[name]
     assert model.consensus_ is None
-    assert model.layers_ == ["early", "late"]
+    assert model.members_ == ["early", "late"]
     alone = LayerEnsemble(name, weights="nll", random_state=0).fit(X, y, held_out)
     np.testing.assert_array_equal(model.weights_, alone.weights_)
     np.testing.assert_array_equal(model.predict_proba(Z), alone.predict_proba(Z))
@@ -73,7 +73,20 @@ def test_held_out_samples_may_have_more_layers_and_ids(task):
     np.testing.assert_array_equal(model.predict_proba(asked), alone.predict_proba(asked))
 
 
-def test_without_layers_there_are_none(task):
-    (_, y), held_out, _ = task
-    assert fit_baselines(["paper"], {}, y, held_out, 0) == {}
+def test_without_layers_there_can_be_none(task):
+    _, held_out, _ = task
+    with pytest.raises(ValueError, match="fitted on hidden layers, and there are none"):
+        check_baselines(["paper"], [])
+    check_baselines([], [])
     assert fit_baselines([], *task[0], held_out, 0) == {}
+
+
+def test_they_know_trusted_labels_and_say_whose_warning_it_is(task):
+    (layers, y), held_out, _ = task
+    trusted = np.arange(len(y)) < len(y) // 2
+    found = fit_baselines(["paper"], layers, y, held_out, 0, trusted)["paper"]
+    for member in found.estimators_.values():
+        assert member.support_[trusted].all()
+    wide = {"wide": np.random.default_rng(0).normal(size=(20, 12))}
+    with pytest.warns(ReheadWarning, match=r"^baseline paper: layer wide: .*too few samples"):
+        fit_baselines(["paper"], wide, np.arange(20) % 2, None, 0)

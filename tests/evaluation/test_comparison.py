@@ -24,9 +24,9 @@ def outputs():
 def test_members_and_the_ensemble_are_scored(ensemble, task):
     Z, z = task[2]
     found = compare_ensemble(ensemble, Z, z)
-    assert list(found.rows) == [*ensemble.layers_, "robust"]
+    assert list(found.rows) == [*ensemble.members_, "robust"]
     assert found.n_samples == 300
-    for name, posterior in zip(ensemble.layers_, ensemble.member_posteriors(Z), strict=True):
+    for name, posterior in zip(ensemble.members_, ensemble.member_posteriors(Z), strict=True):
         assert found.rows[name] == scores(posterior, z)
     assert found.rows["robust"] == scores(ensemble.predict_proba(Z), z)
     assert found.rows["robust"].accuracy == ensemble.score(Z, z)
@@ -58,7 +58,7 @@ def test_baselines_are_named_and_scored_as_by_themselves(ensemble, task):
     others = fit_baselines(["paper", "authors", "sample"], X, y, held_out, 0)
     found = compare_ensemble(ensemble, Z, z, baselines=others)
     titles = ["RoG (the paper)", "RoG (its released code)", "sample"]
-    assert list(found.rows) == [*ensemble.layers_, *titles, "robust"]
+    assert list(found.rows) == [*ensemble.members_, *titles, "robust"]
     for title, other in zip(titles, others.values(), strict=True):
         assert found.rows[title] == scores(other.predict_proba(Z), z)
         assert found.rows[title] == compare_ensemble(other, Z, z).rows["robust"]

@@ -214,6 +214,10 @@ class TestDamage:
             with pytest.raises(ModelFileError, match="not one that rehead wrote"):
                 read(tmp_path / "m")
 
+    def test_the_version_is_the_one_that_knows_column_names(self, saved):
+        header = json.loads(saved.read_bytes()[8 : header_length(saved.read_bytes())])
+        assert json.loads(header["__metadata__"]["rehead"])["version"] == 2
+
     def test_a_newer_version(self, saved):
         with_header(saved, version=99)
         for read in (load, model_kind):

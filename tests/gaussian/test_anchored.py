@@ -188,7 +188,7 @@ def test_a_far_row_that_alone_is_doubtful(task):
 
 
 def test_far_rows_do_not_count_and_the_noise_is_fitted_to_some_of_the_rest(blobs, monkeypatch):
-    few = dataclasses.replace(SETTINGS, noise_rows=50)
+    few = dataclasses.replace(SETTINGS, noise_sample=50)
     monkeypatch.setattr("rehead.gaussian.anchored.SETTINGS", few)
     X, y = blobs(sizes=(100, 100))
     X[3] = 1e6

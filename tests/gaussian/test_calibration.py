@@ -75,5 +75,7 @@ def test_calibrated_gaussians_have_the_calibrated_posterior(planted):
     X = np.random.default_rng(0).normal(size=(40, 3))
     g = tied_gaussians(3.0 * np.eye(3), np.eye(3))
     found = calibrate(5.0 * planted.scores[:500], planted.labels[:500], planted.T)
-    np.testing.assert_allclose(found.of(g).posterior(X), found.posterior(g.scores(X)), rtol=1e-12)
-    np.testing.assert_array_equal(found.of(g).log_density(X), g.log_density(X))
+    np.testing.assert_allclose(
+        found.applied_to(g).posterior(X), found.posterior(g.scores(X)), rtol=1e-12
+    )
+    np.testing.assert_array_equal(found.applied_to(g).log_density(X), g.log_density(X))

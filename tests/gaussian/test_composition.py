@@ -12,7 +12,7 @@ SUBSETS = [Subset(np.array([1])), Subset(np.array([0])), Subset(np.array([0, 2])
 
 
 def test_rows_of_a_subset_count_and_others_do_not():
-    inside = Composition.of_subsets(group_by_class(np.zeros((6, 1)), CODES, 3), SUBSETS)
+    inside = Composition.from_subsets(group_by_class(np.zeros((6, 1)), CODES, 3), SUBSETS)
     assert inside.weights.tolist() == [1, 0, 1, 1, 0, 1]
     assert inside.counted_as.tolist() == CODES.tolist()
     assert inside.class_totals.tolist() == [1, 1, 2]
@@ -28,16 +28,16 @@ def test_totals_are_the_weights_of_the_moments(weighted):
         Subset(s.positions[::2], s.weights if s.weights is None else s.weights[::2] / 2)
         for s in map(data.whole, range(4))
     ]
-    inside = Composition.of_subsets(data, subsets)
+    inside = Composition.from_subsets(data, subsets)
     np.testing.assert_allclose(inside.class_totals, pooled_moments(data, subsets).weights)
     assert inside.weights.sum() == pytest.approx(inside.class_totals.sum())
 
 
 def test_some_rows_keep_the_totals_of_all():
-    whole = Composition.of_rows(np.array([1.0, 0.5, 2.0]), np.array([0, 1, 1]), 3)
+    whole = Composition.from_rows(np.array([1.0, 0.5, 2.0]), np.array([0, 1, 1]), 3)
     assert whole.class_totals.tolist() == [1.0, 2.5, 0.0]
     for rows in (np.array([2, 0]), slice(1, None)):
-        part = whole.of(rows)
+        part = whole.take(rows)
         assert part.weights.tolist() == whole.weights[rows].tolist()
         assert part.counted_as.tolist() == whole.counted_as[rows].tolist()
         assert part.class_totals is whole.class_totals

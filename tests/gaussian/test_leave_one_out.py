@@ -24,7 +24,7 @@ def closed_form(X, y, weights=None, keep=None, priors="uniform"):
         w = data.class_weights(c)
         subsets.append(Subset(at, None if w is None else w[at]))
     g = from_moments(pooled_moments(data, subsets), priors=priors)
-    return leave_one_out_scores(g, X, y, Composition.of_subsets(data, subsets), posterior)
+    return leave_one_out_scores(g, X, y, Composition.from_subsets(data, subsets), posterior)
 
 
 @pytest.mark.parametrize("trimmed", [False, True])
@@ -56,7 +56,7 @@ def test_a_sample_is_left_out_of_the_class_it_counted_to(blobs, refitted):
     w = rng.uniform(0.1, 1.0, size=len(y))
     data = group_by_class(X, counted_as, 3, weights=w)
     g = from_moments(pooled_moments(data, [data.whole(c) for c in range(3)]))
-    inside = Composition.of_rows(w, counted_as, 3)
+    inside = Composition.from_rows(w, counted_as, 3)
     expected = refitted(X, counted_as, w)
     got = leave_one_out_scores(g, X, y, inside, posterior)
     np.testing.assert_allclose(got, expected, rtol=1e-8)
@@ -84,10 +84,10 @@ def test_some_rows_have_the_scores_that_they_have_among_all(blobs):
     X, y = blobs(sizes=(BLOCK, 400, 300), distance=1.0)
     data = group_by_class(X, y, 3)
     subsets = [data.whole(c) for c in range(3)]
-    g, inside = from_moments(pooled_moments(data, subsets)), Composition.of_subsets(data, subsets)
+    g, inside = from_moments(pooled_moments(data, subsets)), Composition.from_subsets(data, subsets)
     scores = leave_one_out_scores(g, X, y, inside, all_scores)
     some = np.arange(5, len(X), 7)
-    of_some = leave_one_out_scores(g, X[some], y[some], inside.of(some), all_scores)
+    of_some = leave_one_out_scores(g, X[some], y[some], inside.take(some), all_scores)
     np.testing.assert_allclose(of_some, scores[some], rtol=1e-12)
 
 
@@ -106,7 +106,7 @@ def test_with_shrinkage_only_the_estimated_share_is_left_out(blobs, brute, shrin
     subsets = [data.whole(c) for c in range(3)]
     g = from_moments(pooled_moments(data, subsets), shrinkage=shrinkage)
     assert g.estimated == estimated
-    got = leave_one_out_scores(g, X, y, Composition.of_subsets(data, subsets), posterior)
+    got = leave_one_out_scores(g, X, y, Composition.from_subsets(data, subsets), posterior)
     # Refit without each sample, shrunk towards what the whole is shrunk towards.
     target = np.trace(brute.tied(X, y)[1]) / 60 * np.eye(60)
     expected, exact = [], []

@@ -32,7 +32,7 @@ def start(X, y):
     rows = training_rows(data, rng())
     pooled = pooled_moments(data, [data.whole(c) for c in range(3)], np.float64)
     now = Mixture(from_moments(pooled), np.full(3, 1 / 3), np.full((3, 3), 0.2) + 0.4 * np.eye(3))
-    return rows, Total.of(pooled), now
+    return rows, Total.from_pooled(pooled), now
 
 
 def likelihood(X, y, now):

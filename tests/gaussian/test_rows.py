@@ -80,7 +80,7 @@ def test_the_scatter_within_classes_follows_from_the_total():
     X, codes = rng.normal(size=(200, 3)) + 5.0, rng.integers(3, size=200)
     data = group_by_class(X, codes, 3)
     pooled = pooled_moments(data, [data.whole(c) for c in range(3)])
-    total = Total.of(pooled)
+    total = Total.from_pooled(pooled)
     np.testing.assert_allclose(total.mean, X.mean(axis=0))
     scatter = 200 * np.cov(X, rowvar=False, bias=True)
     np.testing.assert_allclose(np.tril(total.scatter), np.tril(scatter))

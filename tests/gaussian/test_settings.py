@@ -26,4 +26,4 @@ def test_the_table_has_a_row_for_every_setting():
 
 def test_settings_are_constants():
     with pytest.raises(FrozenInstanceError):
-        SETTINGS.noise_rows = 1
+        SETTINGS.noise_sample = 1

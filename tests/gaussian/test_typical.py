@@ -23,7 +23,9 @@ from rehead.gaussian.typical import (
 def gaussians(X, y, **options):
     data = group_by_class(X, y, int(y.max()) + 1)
     whole = [data.whole(c) for c in range(data.n_classes)]
-    return from_moments(pooled_moments(data, whole), **options), Composition.of_subsets(data, whole)
+    return from_moments(pooled_moments(data, whole), **options), Composition.from_subsets(
+        data, whole
+    )
 
 
 @pytest.mark.parametrize("shrinkage", [0.0, 0.3])

@@ -1,5 +1,9 @@
 """RobustHead: better predictions from a trained network, and what it tells about labels."""
 
+import copy
+import pickle
+from collections import OrderedDict
+
 import numpy as np
 import pytest
 import torch
@@ -59,7 +63,7 @@ class TestPredictions:
     def test_the_softmax_can_be_a_member(self, trained):
         head = RobustHead(trained.net, estimator="mcd", softmax=True, random_state=0)
         head.fit(trained.train, validation=trained.held_out)
-        assert head.ensemble_.layers_ == ["2.input", "4.input", "softmax"]
+        assert head.ensemble_.members_ == ["2.input", "4.input", "softmax"]
         assert head.ensemble_.weights_.shape == (3,)
         assert head.predict_proba(trained.new).sum(axis=1) == pytest.approx(1.0)
 
@@ -69,10 +73,10 @@ class TestPredictions:
         two = noisy % 2  # of three outputs: the softmax has no place
         with pytest.warns(ReheadWarning):
             head.fit((x, two + 5))
-        assert "softmax" not in head.ensemble_.layers_
+        assert "softmax" not in head.ensemble_.members_
         with pytest.warns(ReheadWarning):
             head.fit(trained.train)
-        assert "softmax" in head.ensemble_.layers_
+        assert "softmax" in head.ensemble_.members_
         with pytest.raises(ValueError, match="given= is for LayerEnsemble"):
             RobustHead(trained.net, given=["input"])
 
@@ -120,6 +124,12 @@ class TestBaselines:
         assert head.baselines_ == {}
         rows = head.compare(trained.new).rows
         assert list(rows) == ["softmax", *head.layers_, "stack", "robust"]
+
+    def test_none_and_no_hidden_layers(self, trained):
+        assert default_head(trained, baselines=None).baselines_ == {}
+        head = RobustHead(trained.net, layers=["input"], random_state=0)
+        with pytest.raises(ValueError, match="hidden layers, and there are none"):
+            head.fit(trained.train, trained.held_out, baselines=["paper"])
 
     def test_they_change_nothing_else(self, trained):
         plain, asked = default_head(trained), default_head(trained, baselines=["paper"])
@@ -279,3 +289,47 @@ class TestErrors:
         head = RobustHead(trained.net, estimator="mcd").fit([(x, labels)])
         with pytest.raises(ValueError, match="3 outputs and there are 2 classes"):
             head.compare([(x, labels)])
+
+
+class TestLayerCalledSoftmax:
+    """A name that the network's own softmax has as a member."""
+
+    @pytest.fixture
+    def net(self, trained):
+        named = OrderedDict((f"part{i}", part) for i, part in enumerate(trained.net))
+        last = list(named)[-1]
+        named["softmax"] = named.pop(last)
+        return nn.Sequential(named)
+
+    def test_it_is_a_layer_like_any_other(self, trained, net, tmp_path):
+        head = RobustHead(net, ["part0", "softmax"], "sample", weights="equal", shrinkage=0.1)
+        head.fit(trained.train)
+        features = extract_features(net, trained.new, ["part0", "softmax"]).layers
+        expected = head.ensemble_.predict_proba(features)
+        np.testing.assert_array_equal(head.predict_proba(trained.new), expected)
+        assert head.layers_ == ["part0", "softmax"]
+        head.save(tmp_path / "head")
+        again = RobustHead.load(tmp_path / "head", net)
+        np.testing.assert_array_equal(again.predict_proba(trained.new), expected)
+
+    def test_beside_the_softmax_it_is_an_error(self, trained, net):
+        head = RobustHead(net, ["part0", "softmax"], random_state=0)
+        with pytest.raises(ValueError, match="A layer is called 'softmax'"):
+            head.fit(trained.train, trained.held_out)
+
+
+def test_a_loaded_head_has_the_settings_of_the_user(trained, tmp_path):
+    head = default_head(trained)
+    head.save(tmp_path / "head")
+    again = RobustHead.load(tmp_path / "head", trained.net)
+    assert (again.layers, again.softmax, again.pool) == (head.layers, head.softmax, head.pool)
+    assert again.ensemble.get_params() == head.ensemble.get_params()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_predict_and_report_the_same(trained, copied):
+    head = default_head(trained, baselines=["paper"])
+    again = copied(head)
+    np.testing.assert_array_equal(again.predict_proba(trained.new), head.predict_proba(trained.new))
+    np.testing.assert_array_equal(again.report_.quality, head.report_.quality)
+    assert again.compare(trained.new).rows == head.compare(trained.new).rows

@@ -31,7 +31,7 @@ def test_the_module_predicts_as_the_head(network, twin, kind, softmax):
 def test_stacked_layers(network, twin):
     case = network("resnet", 300)
     head = fitted(case, estimator=None, stack=True, random_state=None)
-    assert head.ensemble_.layers_ == ["stack"]
+    assert head.ensemble_.members_ == ["stack"]
     twin(posterior(head.to_module().eval(), case.x), head.predict_proba(case.x))
 
 
@@ -41,7 +41,7 @@ def test_a_consensus_with_a_calibrated_softmax(trained, twin):
         for parameter in net[-1].parameters():
             parameter *= 8  # far too sure
     head = RobustHead(net, random_state=0).fit(trained.train, trained.held_out)
-    assert head.ensemble_.layers_ == ["input", "2.input", "4.input", "stack", "softmax"]
+    assert head.ensemble_.members_ == ["input", "2.input", "4.input", "stack", "softmax"]
     calibration = head.ensemble_.fitted_.given["softmax"]
     assert calibration.temperature > 1.5
     assert np.abs(calibration.offsets).max() > 0.05

@@ -9,6 +9,7 @@ import numpy as np
 
 from rehead._typing import Array
 from rehead.audit.inputs import DuplicateIdsError
+from rehead.audit.protocol import SavedJudge
 from rehead.audit.report import LabelReport
 from rehead.audit.scoring import score_labels
 from rehead.classifier import RobustGaussianClassifier
@@ -72,14 +73,14 @@ def audit_files(
         raise ValueError(f"{error} On the command line: --ids FILE or FILE:COLUMN.") from error
 
 
-MODELS: dict[str, type[RobustGaussianClassifier] | type[LayerEnsemble]] = {
+MODELS: dict[str, type[SavedJudge]] = {
     cls.__name__: cls for cls in (LayerEnsemble, RobustGaussianClassifier)
 }
-"""Kinds of files that hold a model which can judge labels."""
+"""Models that can judge labels, by the kind that their files name."""
 
 
-def open_model(path: str | Path) -> RobustGaussianClassifier | LayerEnsemble:
-    """A saved model that can judge labels, of either kind."""
+def open_model(path: str | Path) -> SavedJudge:
+    """A saved model that can judge labels, of any kind."""
     kind = model_kind(path)
     if kind not in MODELS:
         raise ModelFileError(

@@ -5,7 +5,8 @@ A model of another kind can be audited as soon as it has these.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol, Self
 
 from sklearn.exceptions import NotFittedError
 
@@ -46,7 +47,26 @@ class LabelJudge(Protocol):
         """Samples in the space where Euclidean distances are those that labels are judged by."""
 
 
-METHODS = tuple(name for name, value in vars(LabelJudge).items() if name[0] != "_" and value)
+class SavedJudge(LabelJudge, Protocol):
+    """One that files hold, and that takes what files of features hold."""
+
+    @classmethod
+    def load(cls, path: Any) -> Self:
+        """Read it from a file."""
+
+    def inputs_of(self, layers: Mapping[str, Any]) -> Any:
+        """What it takes of features by layer name."""
+
+
+METHODS = (
+    "count_samples",
+    "check_inputs",
+    "predict_proba",
+    "judge_labels",
+    "judge_typicality",
+    "judging_space",
+)
+"""Of a LabelJudge; ``classes_`` and ``noise_`` are there once it is fitted."""
 
 
 def as_judge(model: Any, need: str, of_head: str) -> LabelJudge:

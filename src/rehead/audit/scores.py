@@ -22,40 +22,7 @@ ARRAYS = ("quality", "suggested_probability", "typicality", "in_sample", "order"
 class LabelScores:
     """What the model thinks of each given label, in the order of the input.
 
-    Attributes
-    ----------
-    given : array of shape (n_samples,)
-        The labels that were judged.
-    quality : array of shape (n_samples,)
-        Probability that the given label is right, in [0, 1]; low is suspect. Where the model has
-        measured the noise ("auto", "anchored"), it takes into account how common such errors are,
-        and of the labels with quality q a share q is right; otherwise it is the posterior of the
-        label alone.
-    suggested : array of shape (n_samples,)
-        The most probable label.
-    suggested_probability : array of shape (n_samples,)
-    kind : array of shape (n_samples,)
-        "ok", "wrong label", "ambiguous" or "out of distribution"; see :mod:`rehead.audit.kinds`
-        for the rules.
-    typicality : array of shape (n_samples,)
-        P-value of the sample being like the trusted training samples (:func:`rehead.typicality`):
-        low for samples unlike all classes. NaN where the model cannot tell.
-    order : array of shape (n_samples,)
-        Row numbers, worst label first.
-    noise_rate : float
-        Estimated share of wrong labels: the mean of ``1 - quality``.
-    noise_rate_error : float
-        Its standard error, where the model has measured the noise, else NaN.
-    transition : array of shape (n_classes, n_classes)
-        Estimated probability of each given label (column) for each true one (row).
-    classes : array of shape (n_classes,)
-        Labels, in the order of the transition matrix.
-    in_sample : boolean array of shape (n_samples,)
-        Whether the row was judged by estimates that leave it out.
-    ids : array of shape (n_samples,) or None
-        Names of the samples, where they have any.
-    model : LabelJudge or None
-        The model that judged.
+    :class:`rehead.LabelReport` tells what the fields are.
     """
 
     given: Array

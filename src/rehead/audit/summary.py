@@ -10,6 +10,7 @@ from rehead._typing import Array
 from rehead.audit.kinds import KINDS, OK
 from rehead.audit.review import expected_wrong, n_review
 from rehead.audit.scores import LabelScores
+from rehead.gaussian.settings import SETTINGS
 
 SHOWN = 5
 """So many of the worst labels and of the confusions are shown."""
@@ -54,7 +55,7 @@ def _noise(scores: LabelScores) -> str:
     if np.isnan(error):
         return f"{rate:.1%} wrong by the posterior alone (the noise was not measured)"
     # Few samples leave the rate open, yet some labels may be wrong beyond doubt.
-    if rate <= 2 * error and scores.suspect.mean() < FEW:
+    if rate <= SETTINGS.standard_errors * error and scores.suspect.mean() < FEW:
         return f"about clean ({rate:.1%} wrong, standard error {error:.1%})"
     return f"{rate:.1%} wrong (standard error {error:.1%})"
 

@@ -47,7 +47,7 @@ def fit(
         )
     head.fit(read_layers(train, [labels]), read_labels(labels, train), validation=held_out)
     head.save(output)
-    shares = ", ".join(f"{n} {w:.2f}" for n, w in zip(head.layers_, head.weights_, strict=True))
+    shares = ", ".join(f"{n} {w:.2f}" for n, w in zip(head.members_, head.weights_, strict=True))
     typer.echo(f"{len(head.classes_)} classes, weights of layers: {shares}: {output}")
     if head.consensus_ is not None:
         typer.echo(head.explain())

@@ -22,6 +22,7 @@ import numpy as np
 from rehead._typing import Array
 from rehead._warnings import warn
 from rehead.ensemble.fitted import Consensus, FittedEnsemble, mixture
+from rehead.ensemble.inputs import as_posterior
 from rehead.ensemble.judges import (
     Judges,
     Opinion,
@@ -32,7 +33,7 @@ from rehead.ensemble.judges import (
     warn_if_all_memorised,
 )
 from rehead.ensemble.members import fit_members
-from rehead.ensemble.problem import STACK, HeldOut, Problem, as_posterior
+from rehead.ensemble.problem import STACK, HeldOut, Problem
 from rehead.ensemble.weights import mixture_weights
 from rehead.gaussian import NoiseModel
 from rehead.gaussian.calibration import Calibration, calibrate
@@ -77,7 +78,7 @@ def _choose_and_fit(problem: Problem, choice: Choice, seed: int, gaps: dict[str,
     if not gaps:
         return fit_judges(problem, list(problem.layers)[:1], choice, seed)
     names = choose_judges(gaps)
-    warn_if_all_memorised(gaps, names)
+    warn_if_all_memorised(gaps)
     judges = fit_judges(problem, names, choice, seed)
     if len(gaps) > len(names) and judges.confidence() < SETTINGS.sure_judges:
         more = more_judges(problem, gaps, names)
@@ -105,7 +106,7 @@ def _fitted(
         given={},
         weights=np.ones(1),
         stacked=[] if alone else judges.names,
-        densest=list(members)[-1],
+        density_member=list(members)[-1],
         transition=opinion.noise.transition,
         consensus=found,
     )
@@ -123,7 +124,7 @@ def _weighed(fitted: FittedEnsemble, problem: Problem, held_out: HeldOut) -> Fit
         for p in fitted.member_posteriors(held_out.layers)
     ]
     priors = [
-        SETTINGS.judge_prior if name == fitted.judge else SETTINGS.member_prior
+        SETTINGS.judge_prior if name == fitted.judging_member else SETTINGS.member_prior
         for name in fitted.names
     ]
     weights = mixture_weights(np.stack(likelihoods, axis=1), np.array(priors))
@@ -143,7 +144,7 @@ def _clearly_less_noise(
     Anchors of a weak judge are not all of the class they are taken for, which makes the noise seem
     larger than it is, never smaller.
     """
-    if held_out is None or len(held_out.codes) < SETTINGS.rows_for_noise:
+    if held_out is None or len(held_out.codes) < SETTINGS.held_out_for_noise:
         return None
     posteriors = fitted.member_posteriors(held_out.layers)
     posterior = mixture(fitted.weights, [p.astype(np.float64) for p in posteriors])

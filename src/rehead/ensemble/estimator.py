@@ -7,23 +7,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rehead import _validation as check
 from rehead._typing import Array
 from rehead.classifier import RobustGaussianClassifier
+from rehead.ensemble.alone import Weighting, fit_layers_alone
 from rehead.ensemble.consensus import fit_consensus
 from rehead.ensemble.fitted import Consensus, FittedEnsemble
-from rehead.ensemble.paper import Weighting, fit_layers_alone
-from rehead.ensemble.problem import (
-    STACK,
+from rehead.ensemble.inputs import (
     LayerInputs,
-    Problem,
+    as_posterior,
     check_held_out,
     warn_of_absent_classes,
 )
+from rehead.ensemble.problem import STACK, Problem
 from rehead.files import persist
 from rehead.fitted import LabelVerdicts
 from rehead.gaussian import NoiseModel
@@ -72,11 +71,13 @@ priors, random_state
     ----------
     classes_ : array of shape (n_classes,)
     layers_ : list of str
-        Members of the ensemble, ``["stack"]`` and the given ones where layers were stacked.
+        The layers it was fitted on, given posteriors among them.
+    members_ : list of str
+        What is mixed: the layers, "stack" where some were joined, the given posteriors.
     estimators_ : dict of member name to fitted RobustGaussianClassifier
         With the settings of the ensemble. Members of a consensus were estimated from samples as its
         judges saw them, which fitting one of them alone does not do.
-    weights_ : array of shape (n_members,), in the order of ``layers_``
+    weights_ : array of shape (n_members,), in the order of ``members_``
     transition_ : array of shape (n_classes, n_classes) or None
         The estimated transition matrix, for "auto" and for ``weights="corrected"``.
     consensus_ : Consensus or None
@@ -99,7 +100,7 @@ priors, random_state
     >>> held_out = {name: X[:50] for name, X in layers.items()}
     >>> train = {name: X[50:] for name, X in layers.items()}
     >>> ens = LayerEnsemble(random_state=0).fit(train, y[50:], validation=(held_out, y[:50]))
-    >>> ens.layers_
+    >>> ens.members_
     ['early', 'late', 'stack']
     >>> float(ens.score(held_out, y[:50]))
     1.0
@@ -231,21 +232,21 @@ priors, random_state
             raise ValueError("All layers are given posteriors. Add one with features.")
         n = len(next(iter(features.values())))
         classes, codes = check.encode_labels(check.check_labels(y, n))
-        given = {name: np.asarray(layers[name]) for name in inputs.given}
+        given = {name: as_posterior(layers[name], len(classes), name) for name in inputs.given}
         return Problem(features, given, codes, classes)
 
     def _adopt(self, fitted: FittedEnsemble, inputs: LayerInputs) -> Self:
         self.fitted_ = fitted
         self.inputs_ = inputs
         self.classes_ = fitted.classes
-        self.layers_ = fitted.names
+        self.layers_, self.members_ = inputs.names, fitted.names
         self.weights_ = fitted.weights
         self.transition_ = fitted.transition
         self.consensus_: Consensus | None = fitted.consensus
         self.noise_: NoiseModel | None = fitted.noise
         params = {"estimator": self.estimator, "preset": self.preset, **self._options()}
         self.estimators_ = {
-            name: RobustGaussianClassifier.from_fitted(member, **params)
+            name: RobustGaussianClassifier.from_fitted(member, inputs.columns(name), **params)
             for name, member in fitted.members.items()
         }
         return self
@@ -256,7 +257,7 @@ priors, random_state
         return self.fitted_.explain()
 
     def member_posteriors(self, layers: Layers) -> list[Array]:
-        """Posterior of each member, in the order of ``layers_``."""
+        """Posterior of each member, in the order of ``members_``."""
         layers = self._checked(layers)
         return self.fitted_.member_posteriors(layers)
 
@@ -274,16 +275,17 @@ priors, random_state
     def score_samples(self, layers: Layers) -> Array:
         """Log density: low for samples unlike all classes.
 
-        In the joined layers where layers are joined ("stack" of ``layers_``), else in the
+        In the joined layers where layers are joined ("stack" of ``members_``), else in the
         penultimate layer.
         """
         layers = self._checked(layers)
         return self.fitted_.log_density(layers)
 
-    # What an audit asks of a model: rehead.audit.protocol.LabelJudge.
+    # What an audit asks of a model: rehead.audit.protocol.
 
     def count_samples(self, X: Layers) -> int:
         """How many samples there are; anything but the layers of the fit is an error."""
+        check_is_fitted(self)
         check.check_layers(X, expected=self.inputs_.names)
         return check.count_rows(next(iter(X.values())))
 
@@ -346,7 +348,10 @@ priors, random_state
         fitted = FittedEnsemble.from_state(arrays, settings)
         # Earlier files know the widths of layers only where these are members.
         widths = {
-            name: {"width": member.gaussians.means.shape[1], "names": None}
+            name: {
+                "width": member.gaussians.means.shape[1],
+                "names": settings["members"][name].get("feature_names"),
+            }
             for name, member in fitted.members.items()
         }
         known = settings.get("features", widths)

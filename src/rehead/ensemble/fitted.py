@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from rehead._typing import Array
-from rehead.ensemble.problem import STACK, as_posterior, join
+from rehead.ensemble.inputs import as_posterior
+from rehead.ensemble.problem import STACK, Layers, join
 from rehead.fitted import FittedGaussians, LabelVerdicts, label_columns
 from rehead.gaussian import NoiseModel
 from rehead.gaussian.calibration import Calibration
 from rehead.gaussian.probability import log_probabilities
-
-Layers = Mapping[str, Array]
 
 
 class Consensus(NamedTuple):
@@ -66,7 +64,7 @@ class FittedEnsemble:
         Of the members, then of the given ones.
     stacked : list of str
         The layers that "stack" was joined from, in order.
-    densest : str
+    density_member : str
         The member whose densities are those of the ensemble.
     transition : array of shape (n_classes, n_classes) or None
     consensus : Consensus or None
@@ -78,7 +76,7 @@ class FittedEnsemble:
     given: dict[str, Calibration | None]
     weights: Array
     stacked: list[str]
-    densest: str
+    density_member: str
     transition: Array | None = None
     consensus: Consensus | None = None
 
@@ -93,10 +91,10 @@ class FittedEnsemble:
         return None if self.consensus is None else self.consensus.noise
 
     @property
-    def judge(self) -> str:
+    def judging_member(self) -> str:
         """The member in whose space labels are judged, or would be."""
         if self.consensus is None:
-            return self.densest
+            return self.density_member
         return STACK if self.stacked else self.consensus.judges[0]
 
     def features(self, name: str, layers: Layers) -> Array:
@@ -128,8 +126,8 @@ class FittedEnsemble:
         """Judge labels: by the judge where there is one, else by the mixture of all members."""
         if self.consensus is None:
             return self._verdicts_of_mixture(layers, codes, leave_out)
-        X = self.features(self.judge, layers)
-        return self.members[self.judge].verdicts(X, codes, leave_out, self.consensus.noise)
+        X = self.features(self.judging_member, layers)
+        return self.members[self.judging_member].verdicts(X, codes, leave_out, self.consensus.noise)
 
     def _verdicts_of_mixture(self, layers: Layers, codes: Array, leave_out: Array) -> LabelVerdicts:
         posterior, distance = np.zeros((len(codes), len(self.classes))), np.zeros(len(codes))
@@ -151,8 +149,8 @@ class FittedEnsemble:
     def typicality(self, layers: Layers, codes: Array | None = None) -> Array | None:
         """How usual samples are: to the judge, or to the members, as a weighted harmonic mean."""
         if self.consensus is not None:
-            X = self.features(self.judge, layers)
-            return self.members[self.judge].typicality(X, codes)
+            X = self.features(self.judging_member, layers)
+            return self.members[self.judging_member].typicality(X, codes)
         weights = self.weights[: len(self.members)]
         weights = weights if weights.sum() > 0 else np.ones(len(self.members))
         inverse = np.zeros(len(next(iter(layers.values()))))
@@ -166,12 +164,14 @@ class FittedEnsemble:
 
     def log_density(self, layers: Layers) -> Array:
         """Low for samples unlike all classes."""
-        densest = self.members[self.densest]
-        return densest.gaussians.log_density(self.features(self.densest, layers))
+        density_member = self.members[self.density_member]
+        return density_member.gaussians.log_density(self.features(self.density_member, layers))
 
     def whitened(self, layers: Layers) -> Array:
         """Samples in the space that labels are judged in."""
-        return self.members[self.judge].whitened(self.features(self.judge, layers))
+        return self.members[self.judging_member].whitened(
+            self.features(self.judging_member, layers)
+        )
 
     def explain(self) -> str:
         """What was found and chosen, in words."""
@@ -197,8 +197,8 @@ class FittedEnsemble:
             "members": members,
             "given": list(self.given),
             "stacked": self.stacked,
-            "densest": self.densest,
-            "judgement": None,
+            "density_member": self.density_member,
+            "judgement": None,  # the name that files have had from the start
         }
         if self.consensus is not None:
             arrays |= self.consensus.noise.to_arrays("judgement.")
@@ -226,7 +226,7 @@ class FittedEnsemble:
             given={name: _calibration(arrays.get(f"calibration.{name}")) for name in given},
             weights=arrays["weights"],
             stacked=settings.get("stacked", []),
-            densest=settings.get("densest", _densest_of(settings, list(members))),
+            density_member=_density_member_of(settings, list(members)),
             transition=arrays.get("transition"),
             consensus=consensus,
         )
@@ -251,8 +251,10 @@ def _calibration(numbers: Array | None) -> Calibration | None:
     return None if numbers is None else Calibration(float(numbers[0]), numbers[1:])
 
 
-def _densest_of(settings: dict[str, Any], members: list[str]) -> str:
-    """The member that earlier files mean: the penultimate layer, or the last one."""
+def _density_member_of(settings: dict[str, Any], members: list[str]) -> str:
+    """The member itself, or what earlier files mean: the penultimate layer, or the last one."""
+    if "density_member" in settings:
+        return str(settings["density_member"])
     params = settings.get("params", {})
     name = params.get("penultimate")
     return members[-1] if name is None or params.get("stack") else str(name)

@@ -50,8 +50,8 @@ def label_nats(data: ByClass, held_out: HeldOut, X: Array, trusted: Array | None
     gaussians = from_moments(pooled_moments(data, subsets, np.float64), shrinkage="auto")
     doubtful = near if trusted is None or trusted.all() else near & ~trusted
     rows = np.flatnonzero(doubtful)
-    sampled = rows[evenly_spaced(len(rows), SETTINGS.noise_rows)]
-    inside = Composition.of_rows(near.astype(float), codes, data.n_classes).of(sampled)
+    sampled = rows[evenly_spaced(len(rows), SETTINGS.noise_sample)]
+    inside = Composition.from_rows(near.astype(float), codes, data.n_classes).take(sampled)
     scores = leave_one_out_scores(gaussians, data.X[sampled], codes[sampled], inside, all_scores)
     noise = fit_noise(scores, codes[sampled])
     posterior = noise.posterior(gaussians.scores(X))
@@ -74,7 +74,10 @@ def memorisation_gaps(problem: Problem) -> dict[str, float]:
     >>> abs(gaps["early"]) < 0.1, gaps["deep"] > 0.5
     (True, True)
     """
-    return {name: _nats_of(problem, [name]).gap for name in problem.different_layers()}
+    copies = problem.copies()
+    for name, original in copies.items():
+        warn(f"Layer {name} is identical to layer {original}, and is not asked a second time.")
+    return {name: _nats_of(problem, [name]).gap for name in problem.layers if name not in copies}
 
 
 def _nats_of(problem: Problem, names: Sequence[str]) -> LabelNats:
@@ -112,13 +115,13 @@ def _clearly_more(nats: Array, best: Array) -> bool:
     return bool(more.mean() > SETTINGS.standard_errors * error)
 
 
-def warn_if_all_memorised(gaps: Mapping[str, float], judges: list[str]) -> None:
+def warn_if_all_memorised(gaps: Mapping[str, float]) -> None:
     """Say so where even the best judge knows the training labels by heart."""
-    smallest = min(gaps.values())
-    if smallest > SETTINGS.memorised_gap:
+    best = min(gaps, key=lambda name: gaps[name])
+    if gaps[best] > SETTINGS.memorised_gap:
         warn(
             f"All layers have memorised their labels (the smallest memorisation gap is "
-            f"{smallest:.2f} nats, of {judges[0]}), so none can judge them well. Add a layer that "
+            f"{gaps[best]:.2f} nats, of {best}), so none can judge them well. Add a layer that "
             "did not see the labels: the raw input, an earlier layer, or features of an encoder "
             "that was trained elsewhere."
         )
@@ -137,11 +140,15 @@ class Opinion(NamedTuple):
 
 
 class Judges(NamedTuple):
-    """Layers that judge the training labels together: their names, joined rows, and Gaussians."""
+    """Layers that judge the training labels together: their names, joined rows, and Gaussians.
+
+    ``inside`` is how much of each row the Gaussians contain.
+    """
 
     names: list[str]
     data: ByClass
     fitted: FittedGaussians
+    inside: Composition
 
     @property
     def noise(self) -> NoiseModel:
@@ -159,8 +166,9 @@ class Judges(NamedTuple):
     ) -> Array:
         """Reduced scores of (some) training samples, each without itself."""
         data, g = self.data, self.fitted.gaussians
-        inside = Composition.of_rows(self.fitted.trust, data.codes, data.n_classes).of(rows)
-        return leave_one_out_scores(g, data.X[rows], data.codes[rows], inside, reduce)
+        return leave_one_out_scores(
+            g, data.X[rows], data.codes[rows], self.inside.take(rows), reduce
+        )
 
     def confidence(self) -> float:
         """How sure they are of what the samples are, on average, judged without the labels."""
@@ -174,7 +182,7 @@ class Judges(NamedTuple):
 
     def opinion_given(self, seen: NoiseModel) -> Opinion:
         """What they think where the noise is as others have seen it."""
-        sampled = evenly_spaced(len(self.data.X), SETTINGS.noise_rows)
+        sampled = evenly_spaced(len(self.data.X), SETTINGS.noise_sample)
         scores = self.without_themselves(all_scores, sampled)
         noise = fit_noise(scores, self.data.codes[sampled], seen.transition)
         noise = noise._replace(anchors=seen.anchors)
@@ -204,5 +212,6 @@ def fit_judges(problem: Problem, names: list[str], choice: Choice, seed: int) ->
     """Fit the layers that judge, joined."""
     data = problem.joined(names).with_trusted(problem.trusted)
     rng = np.random.default_rng(seed)
-    fitted = fit_gaussians(data, problem.codes, problem.classes, choice, rng)
-    return Judges(names, data, fitted)
+    fitted = fit_gaussians(data, problem.classes, choice, rng)
+    inside = Composition.from_rows(fitted.trust, data.codes, data.n_classes)
+    return Judges(names, data, fitted, inside)

@@ -63,7 +63,7 @@ def fit_members(
             problem.held_out.layers[name], problem.held_out.codes, opinion.noise.transition
         )
         best = best_candidate(_both_ways(data, opinion, sums[name]), noisy)
-        members[name] = _fitted(problem, data, opinion, best)
+        members[name] = _fitted(problem, data, best)
     return members
 
 
@@ -71,11 +71,11 @@ def best_candidate(ways: Iterable[Counted], noisy: NoisySamples) -> Candidate:
     """Gaussians from what makes held-out labels most likely; so for their shrinkage."""
 
     def candidate(counted: Counted, regularisation: Regularisation) -> Candidate:
-        gaussians = regularisation.of(counted.moments)
+        gaussians = regularisation.gaussians(counted.moments)
         scores = gaussians.scores(noisy.X)
         calibration = calibrate(scores, noisy.codes, noisy.transition)
         nll = corrected_nll(calibration.posterior(scores), noisy.codes, noisy.transition).mean()
-        return Candidate(calibration.of(gaussians), counted.composition, float(nll))
+        return Candidate(calibration.applied_to(gaussians), counted.composition, float(nll))
 
     every = (candidate(counted, r) for counted in ways for r in REGULARISATIONS)
     return min(every, key=lambda c: c.nll)
@@ -94,7 +94,7 @@ def counted_less(data: ByClass, trust: Array) -> Counted:
     for rows in data.rows:
         if not weights[rows].any():
             weights[rows] = 1.0  # a class is never left empty
-    composition = Composition.of_rows(weights, data.codes, data.n_classes)
+    composition = Composition.from_rows(weights, data.codes, data.n_classes)
     return Counted(weighted_moments(data, weights), composition)
 
 
@@ -146,20 +146,23 @@ def counted_elsewhere(data: ByClass, sums: ClassSums) -> Counted:
     The scatter of all samples does not depend on what they are, so it is the usual one with the
     class means moved.
     """
-    total = Total.of(weighted_moments(data, data.near.astype(float)))
+    total = Total.from_pooled(weighted_moments(data, data.near.astype(float)))
     moments = total.within(sums.weights, sums.totals / sums.weights[:, None])
     return Counted(moments, Composition(sums.shares, sums.most, sums.weights))
 
 
-def _fitted(problem: Problem, data: ByClass, opinion: Opinion, best: Candidate) -> FittedGaussians:
-    """A member as a value like any other; it measured no noise, and knows not what is usual."""
+def _fitted(problem: Problem, data: ByClass, best: Candidate) -> FittedGaussians:
+    """A member as a value like any other; but it neither measured noise nor what is usual."""
+    weights, counted_as, _ = best.composition
+    # Where a sample counted to another class, that much of its label is not trusted.
+    trust = np.where(counted_as == problem.codes, weights, 1.0 - weights)
     return FittedGaussians(
         classes=problem.classes,
         gaussians=best.gaussians,
-        rows=KnownRows.of(data.X, problem.codes, best.composition),
+        known_rows=KnownRows.from_training(data.X, problem.codes, best.composition),
         class_totals=best.composition.class_totals,
-        trust=opinion.trust,
-        support=best.composition.weights > 0.5,
+        trust=trust,
+        support=(weights > 0.5) & (counted_as == problem.codes),
         n_iter=np.zeros(problem.n_classes, np.int64),
         dtype=data.X.dtype,
     )

@@ -1,77 +1,19 @@
-"""The ensemble of the paper, and close relatives: layers estimated on their own, then weighted.
+"""Section 3.3 of the paper: how the layers of an ensemble are weighted.
 
-Section 3.3: ``P(y = c | x) = sum_l alpha_l P(y = c | f_l(x))``, the weights chosen by the negative
-log likelihood of a validation set. Its labels are noisy too, so only the half of it counts that is
+``P(y = c | x) = sum_l alpha_l P(y = c | f_l(x))``, the weights chosen by the negative log
+likelihood of a validation set. Its labels are noisy too, so only the half of it counts that is
 nearest to the mean of its label (supplement, "Validation").
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import NamedTuple
-
 import numpy as np
 
 from rehead._typing import Array
-from rehead._warnings import warn
 from rehead.ensemble.fitted import FittedEnsemble
-from rehead.ensemble.problem import STACK, HeldOut, Problem
-from rehead.ensemble.weights import authors_weights, estimate_transition, mixture_weights
-from rehead.fitted import FittedGaussians, fit_gaussians
-from rehead.gaussian.options import Choice
-from rehead.gaussian.probability import corrected_likelihood
-
-
-class Weighting(NamedTuple):
-    """How layers that were estimated on their own become one.
-
-    Attributes
-    ----------
-    rule : {"nll", "authors", "corrected", "equal"}
-        What held-out labels are used for.
-    penultimate : str or None
-        The layer whose distances choose them; the last one where there is no name.
-    stack : bool
-        Join all layers and estimate once.
-    """
-
-    rule: str = "nll"
-    penultimate: str | None = None
-    stack: bool = False
-
-
-def fit_layers_alone(
-    problem: Problem, choice: Choice, weighting: Weighting, rng: np.random.Generator
-) -> FittedEnsemble:
-    """Estimate each layer (or all of them joined), then the weights, on held-out labels if any."""
-    parts = {name: [name] for name in problem.layers}
-    if weighting.stack:
-        parts = {STACK: list(problem.layers)}
-    members = {}
-    for member, names in parts.items():
-        data = problem.joined(names).with_trusted(problem.trusted)
-        seed = int(rng.integers(2**31))
-        members[member] = fit_gaussians(
-            data, problem.codes, problem.classes, choice, np.random.default_rng(seed)
-        )
-    _warn_of_members(members)
-    n_members = len(members) + len(problem.given)
-    last = list(members)[-1]
-    fitted = FittedEnsemble(
-        classes=problem.classes,
-        members=members,
-        given=dict.fromkeys(problem.given),
-        weights=np.full(n_members, 1.0 / n_members),
-        stacked=parts.get(STACK, []),
-        densest=last if weighting.stack else weighting.penultimate or last,
-    )
-    if problem.held_out is None or weighting.rule == "equal":
-        return fitted
-    if weighting.rule == "corrected":
-        return _weighted_by_noisy_labels(fitted, problem.held_out)
-    weights = paper_weights(fitted, problem.held_out, authors=weighting.rule == "authors")
-    return replace(fitted, weights=weights)
+from rehead.ensemble.problem import HeldOut
+from rehead.ensemble.weights import authors_weights, mixture_weights
+from rehead.fitted import FittedGaussians
 
 
 def paper_weights(fitted: FittedEnsemble, held_out: HeldOut, *, authors: bool = False) -> Array:
@@ -80,9 +22,9 @@ def paper_weights(fitted: FittedEnsemble, held_out: HeldOut, *, authors: bool = 
     ``authors``: by Adam, as in the released code, instead of to the optimum.
     """
     codes = held_out.codes
-    X = fitted.features(fitted.densest, held_out.layers)
+    X = fitted.features(fitted.density_member, held_out.layers)
     # Supplement, "Validation": Mahalanobis distances in the penultimate layer; half is kept.
-    near = nearest_half(fitted.members[fitted.densest], X, codes)
+    near = nearest_half(fitted.members[fitted.density_member], X, codes)
     posteriors = fitted.member_posteriors(held_out.layers)
     # Section 3.3: alpha minimises the negative log likelihood of the mixture.
     likelihoods = np.stack([p[near, codes[near]] for p in posteriors], axis=1)
@@ -93,22 +35,3 @@ def nearest_half(penultimate: FittedGaussians, X: Array, codes: Array) -> Array:
     """Rows whose squared distance to the mean of their label is in the smaller half."""
     distance = penultimate.gaussians.distances(X)[np.arange(len(codes)), codes]
     return np.argsort(distance, kind="stable")[: -(-len(codes) // 2)]
-
-
-def _weighted_by_noisy_labels(fitted: FittedEnsemble, held_out: HeldOut) -> FittedEnsemble:
-    """Weights under which the noisy labels of all held-out samples are most likely."""
-    posteriors = fitted.member_posteriors(held_out.layers)
-    T = estimate_transition(np.mean(posteriors, axis=0), held_out.codes)
-    likelihoods = [corrected_likelihood(p, held_out.codes, T) for p in posteriors]
-    return replace(fitted, weights=mixture_weights(np.stack(likelihoods, axis=1)), transition=T)
-
-
-def _warn_of_members(members: Mapping[str, FittedGaussians]) -> None:
-    """Say what several layers have in common once, with their names."""
-    said: dict[str, list[str]] = {}
-    for name, fitted in members.items():
-        for note in fitted.notes:
-            said.setdefault(note, []).append(name)
-    for note, names in said.items():
-        plural = "s" if len(names) > 1 else ""
-        warn(f"layer{plural} {', '.join(names)}: {note}")

@@ -9,7 +9,8 @@ from rehead.gaussian.probability import softmax
 
 TOLERANCE = 1e-9
 """Nats a sample by which other weights may be better, at most."""
-MOST_ROUNDS = 10_000
+MOST_ROUNDS = 2_000
+"""What is left to gain then is far below the noise of the samples."""
 
 
 def mixture_weights(likelihoods: Array, prior: Array | float = 0.0) -> Array:

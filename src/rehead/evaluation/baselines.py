@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rehead import _validation as check
+from rehead._warnings import warn
 from rehead.ensemble import LayerEnsemble
 from rehead.gaussian.options import PRESETS, USAGE
 
@@ -13,8 +15,10 @@ TITLES = {"paper": "RoG (the paper)", "authors": "RoG (its released code)"}
 """What the presets are called in a table."""
 
 
-def check_baselines(names: Sequence[str]) -> None:
-    """Raise if there is no such way to predict."""
+def check_baselines(names: Sequence[str], layers: Sequence[str] = ("",)) -> None:
+    """Raise if there is no such way to predict, or no layer to do it with."""
+    if names and not layers:
+        raise ValueError("baselines are fitted on hidden layers, and there are none.")
     if isinstance(names, str):
         raise ValueError(f"baselines must be a list of names, got {names!r}. Pass [{names!r}].")
     for name in names:
@@ -27,6 +31,7 @@ def fit_baselines(
     y: Any,
     validation: Sequence[Any] | None,
     random_state: Any,
+    trusted: Any = None,
 ) -> dict[str, LayerEnsemble]:
     """An ensemble of these layers for each preset or estimator.
 
@@ -45,11 +50,15 @@ def fit_baselines(
     if validation is not None:
         held_out = ({name: validation[0][name] for name in layers}, validation[1])
     found = {}
-    for name in names if layers else ():
+    for name in names:
         model = LayerEnsemble(random_state=random_state)
         if name in PRESETS:
             model.set_params(preset=name)
         else:
             model.set_params(estimator=name, weights="nll")
-        found[name] = model.fit(layers, y, held_out)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            found[name] = model.fit(layers, y, held_out, trusted=trusted)
+        for w in said:
+            warn(f"baseline {name}: {w.message}")
     return found

@@ -12,6 +12,7 @@ import numpy as np
 from rehead import _validation as check
 from rehead._typing import Array
 from rehead.ensemble import LayerEnsemble
+from rehead.ensemble.fitted import mixture
 from rehead.evaluation.baselines import TITLES
 from rehead.evaluation.metrics import Scores, scores
 from rehead.gaussian.probability import softmax
@@ -70,7 +71,7 @@ def compare_ensemble(
     rows = {}
     if outputs is not None:
         rows[SOFTMAX] = scores(own_softmax(outputs, model.classes_), codes)
-    for name, posterior in zip(model.layers_, posteriors, strict=True):
+    for name, posterior in zip(model.members_, posteriors, strict=True):
         if name not in rows:
             rows[name] = scores(posterior, codes)
     for name, other in baselines.items():
@@ -78,7 +79,7 @@ def compare_ensemble(
         rows[_title(name, rows)] = scores(other.predict_proba(own), codes)
     if ROBUST in rows:  # a layer of that name
         rows[f"{ROBUST} (layer)"] = rows.pop(ROBUST)
-    rows[ROBUST] = scores(model.predict_proba(layers), codes)
+    rows[ROBUST] = scores(mixture(model.weights_, posteriors), codes)
     return Comparison(rows, len(codes))
 
 

@@ -21,7 +21,8 @@ from safetensors.numpy import save
 
 from rehead._typing import Array
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""2: ensembles keep column names, heads their baselines and the report in a part of its own."""
 
 
 class ModelFileError(ValueError):

@@ -1,4 +1,4 @@
-"""Robust estimation of class Gaussians. Needs numpy and scipy only."""
+"""Robust estimation of class Gaussians. Needs numpy, scipy and threadpoolctl only."""
 
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.estimators import ESTIMATORS, estimate

@@ -32,7 +32,7 @@ def agreement(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     step = 0
     for step in range(1, options.max_steps + 1):
         gaussians = tie(data, subsets, options, [])
-        inside = Composition.of_subsets(data, subsets)
+        inside = Composition.from_subsets(data, subsets)
         agrees = leave_one_out_scores(gaussians, data.X, codes, inside, _agrees)
         previous, subsets = subsets, [_agreeing(data, c, agrees) for c in range(data.n_classes)]
         pairs = zip(previous, subsets, strict=True)

@@ -38,7 +38,7 @@ class Regularisation(NamedTuple):
     shrinkage: Shrinkage
     to_diagonal: bool = False
 
-    def of(self, moments: PooledMoments) -> TiedGaussians:
+    def gaussians(self, moments: PooledMoments) -> TiedGaussians:
         """The Gaussians of some moments, regularised like this."""
         return from_moments(moments, shrinkage=self.shrinkage, to_diagonal=self.to_diagonal)
 
@@ -96,7 +96,7 @@ class TrainingRows(NamedTuple):
 
     def sampled_scores(self, trust: Array, gaussians: TiedGaussians) -> Array:
         """Leave-one-out scores of the sampled rows."""
-        inside = self.composition(trust).of(self.sampled)
+        inside = self.composition(trust).take(self.sampled)
         X = self.data.X[self.sampled]
         return leave_one_out_scores(gaussians, X, self.sampled_codes, inside, all_scores)
 
@@ -145,14 +145,14 @@ def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
 def _fit(rows: TrainingRows, rounds: Rounds) -> Fit:
     """The Gaussians of the last trust, calibrated."""
     best, trust, steps = rounds
-    gaussians = best.regularisation.of(rows.moments(trust))
+    gaussians = best.regularisation.gaussians(rows.moments(trust))
     scores, codes = rows.sampled_scores(trust, gaussians), rows.sampled_codes
     calibration = calibrate(scores, codes, best.noise.transition, rows.counts[rows.sampled])
     weights = trust * rows.counts * rows.unit
-    composition = Composition.of_rows(weights, rows.codes, rows.n_classes)
+    composition = Composition.from_rows(weights, rows.codes, rows.n_classes)
     noise = best.noise._replace(wrong=_wrong(rows, best.noise.trust(scores, codes)))
     n_iter = np.full(rows.n_classes, steps)
-    return Fit(calibration.of(gaussians), composition, n_iter, [], noise)
+    return Fit(calibration.applied_to(gaussians), composition, n_iter, [], noise)
 
 
 def _wrong(rows: TrainingRows, right: Array) -> float:
@@ -201,10 +201,10 @@ def training_rows(data: ByClass, rng: np.random.Generator) -> TrainingRows:
     unit = min(1.0, float(counts[present].mean()))
     counts = np.where(data.near, counts / unit, 0.0)
     sampled = np.flatnonzero(present)
-    if len(sampled) > SETTINGS.noise_rows:
-        sampled = np.sort(rng.choice(sampled, SETTINGS.noise_rows, replace=False))
+    if len(sampled) > SETTINGS.noise_sample:
+        sampled = np.sort(rng.choice(sampled, SETTINGS.noise_sample, replace=False))
     rows = TrainingRows(data, data.codes, counts, sampled, unit)
-    weakest = Regularisation(SETTINGS.shrinkages[0]).of(rows.moments(np.ones(len(counts))))
+    weakest = Regularisation(SETTINGS.shrinkages[0]).gaussians(rows.moments(np.ones(len(counts))))
     # Single precision does where what is shrunk least has an inverse in it.
     weak = weakest.factor.slack < MIN_SLACK["f"] or weakest.shrunk > 0
     return rows._replace(dtype=np.float64) if weak else rows
@@ -216,7 +216,7 @@ def _most_likely(rows: TrainingRows, trust: Array, candidates: tuple[Regularisat
     codes = rows.sampled_codes
 
     def estimated(candidate: Regularisation) -> Round:
-        gaussians = candidate.of(moments)
+        gaussians = candidate.gaussians(moments)
         scores = rows.sampled_scores(trust, gaussians)
         noise = fit_noise(scores, codes, counts=rows.sampled_doubtful)
         nats = corrected_nll(noise.posterior(scores), codes, noise.transition)

@@ -24,7 +24,7 @@ class Calibration(NamedTuple):
         """Apply it to scores."""
         return softmax(scores.astype(np.float64) / self.temperature + self.offsets, overwrite=True)
 
-    def of(self, gaussians: TiedGaussians) -> TiedGaussians:
+    def applied_to(self, gaussians: TiedGaussians) -> TiedGaussians:
         """The same Gaussians with an honest posterior."""
         return replace(gaussians, temperature=self.temperature, offsets=self.offsets)
 

@@ -30,20 +30,21 @@ class Composition(NamedTuple):
     class_totals: Array
 
     @classmethod
-    def of_rows(cls, weights: Array, counted_as: Array, n_classes: int) -> Composition:
+    def from_rows(cls, weights: Array, counted_as: Array, n_classes: int) -> Composition:
         """Of all rows that were counted, each to one class."""
         totals = np.bincount(counted_as, weights=weights, minlength=n_classes)
         return cls(weights, counted_as, totals)
 
     @classmethod
-    def of_subsets(cls, data: ByClass, subsets: list[Subset]) -> Composition:
+    def from_subsets(cls, data: ByClass, subsets: list[Subset]) -> Composition:
         """Of a subset of each class."""
-        weights, counted_as = np.zeros(len(data.X)), data.codes
+        # Rows that are in no class have a code below 0, and count to none.
+        weights, counted_as = np.zeros(len(data.X)), np.maximum(data.codes, 0)
         for c, (index, w) in enumerate(subsets):
             weights[data.rows[c][index]] = 1.0 if w is None else w
-        return cls.of_rows(weights, counted_as, data.n_classes)
+        return cls.from_rows(weights, counted_as, data.n_classes)
 
-    def of(self, rows: Array | slice) -> Composition:
+    def take(self, rows: Array | slice) -> Composition:
         """What is in them of some of the rows."""
         return self._replace(weights=self.weights[rows], counted_as=self.counted_as[rows])
 

@@ -36,7 +36,7 @@ def far_rows(X: Array, counts: Array | None = None) -> Array:
 
 def _middle_and_scale(X: Array, counts: Array | None) -> tuple[Array, Array]:
     """The median of each feature and its scale, from a sample of the rows."""
-    sampled = evenly_spaced(len(X), SETTINGS.noise_rows)
+    sampled = evenly_spaced(len(X), SETTINGS.noise_sample)
     w = None if counts is None else counts[sampled]
     middle, scale = np.empty(X.shape[1]), np.empty(X.shape[1])
     for a in range(0, X.shape[1], COLUMNS):

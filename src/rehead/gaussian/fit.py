@@ -37,4 +37,4 @@ def fit_of_subsets(
 ) -> Fit:
     """What was found from a subset of each class."""
     steps = np.zeros(data.n_classes, np.int64) if n_iter is None else np.asarray(n_iter)
-    return Fit(gaussians, Composition.of_subsets(data, subsets), steps, notes)
+    return Fit(gaussians, Composition.from_subsets(data, subsets), steps, notes)

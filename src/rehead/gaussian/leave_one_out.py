@@ -88,13 +88,13 @@ class Removed(NamedTuple):
     own: Array
     weight: Array
     of_class: Array
-    of_all: float
+    total: float
     estimated: float
 
 
 def _distances_without(q: Array, linear: Array, G: Array, removed: Removed) -> Array:
     """``D_k'`` of the module's docstring, from ``q = x'Px``, ``linear = x'Pm`` and ``G = m'Pm``."""
-    dtype, own, K, n = linear.dtype, removed.own, removed.of_class, removed.of_all
+    dtype, own, K, n = linear.dtype, removed.own, removed.of_class, removed.total
     every = np.arange(len(own))
     w = np.minimum(
         removed.weight, 1.0

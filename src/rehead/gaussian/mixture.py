@@ -69,7 +69,7 @@ def mixture(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     rows = training_rows(data, rng)
     everything = np.ones(len(rows.codes))
     pooled = rows.moments(everything)
-    total = Total.of(pooled)
+    total = Total.from_pooled(pooled)
     gaussians = from_moments(pooled, shrinkage=options.shrinkage)
     scores = rows.sampled_scores(everything, gaussians)
     first = fit_noise(scores, rows.sampled_codes, counts=rows.sampled_doubtful)
@@ -154,4 +154,4 @@ def _fit(
     weights = share * rows.counts * rows.unit
     composition = Composition(weights, best, class_totals * rows.unit)
     n_iter = np.full(rows.n_classes, step)
-    return Fit(calibration.of(now.gaussians), composition, n_iter, [], noise)
+    return Fit(calibration.applied_to(now.gaussians), composition, n_iter, [], noise)

@@ -122,33 +122,35 @@ class Choice(NamedTuple):
     options: Options
 
 
-def resolve_options(estimator: str | None, preset: str | None, given: Mapping[str, Any]) -> Choice:
+def resolve_options(
+    estimator: str | None, preset: str | None, settings: Mapping[str, Any]
+) -> Choice:
     """The estimator and its options, from what the user set (``None``: not set)."""
-    given = {name: value for name, value in given.items() if value is not None}
+    chosen = {name: value for name, value in settings.items() if value is not None}
     if preset is not None:
-        return _of_preset(estimator, preset, given)
-    name = default_estimator(given) if estimator is None else estimator
+        return _of_preset(estimator, preset, chosen)
+    name = default_estimator(chosen) if estimator is None else estimator
     check_choice(name, USAGE, "estimator")
-    unused = sorted(set(given) - USAGE[name].options)
+    unused = sorted(set(chosen) - USAGE[name].options)
     if unused:
-        takers = [e for e in sorted(USAGE) if set(given) <= USAGE[e].options]
+        takers = [e for e in sorted(USAGE) if set(chosen) <= USAGE[e].options]
         raise ValueError(
             f"estimator={name!r} does not use {', '.join(unused)}. Leave that out, or choose an "
             f"estimator that does: {', '.join(takers) or 'there is none for all of these'}."
         )
-    options = Options(**{**vars(USAGE[name].defaults), **given})
+    options = Options(**{**vars(USAGE[name].defaults), **chosen})
     _check_options(options)
     return Choice(name, options)
 
 
-def default_estimator(given: Iterable[str]) -> str:
+def default_estimator(chosen: Iterable[str]) -> str:
     """The estimator where none was named: "auto", or "mcd" where options of it were set."""
-    return "auto" if set(given) <= USAGE["auto"].options else "mcd"
+    return "auto" if set(chosen) <= USAGE["auto"].options else "mcd"
 
 
-def _of_preset(estimator: str | None, preset: str, given: Mapping[str, Any]) -> Choice:
+def _of_preset(estimator: str | None, preset: str, chosen: Mapping[str, Any]) -> Choice:
     check_choice(preset, PRESETS, "preset")
-    clash = sorted([*given, *(["estimator"] if estimator is not None else [])])
+    clash = sorted([*chosen, *(["estimator"] if estimator is not None else [])])
     if clash:
         raise ValueError(
             f"preset={preset!r} already sets {', '.join(clash)}. Give either the preset or "

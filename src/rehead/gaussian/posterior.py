@@ -54,7 +54,7 @@ def trim_by_posterior(data: ByClass, options: Options, rng: np.random.Generator)
     notes: list[str] = []
     for step in range(1, options.max_steps + 1):
         gaussians = tie(data, subsets, options, [])
-        inside = Composition.of_subsets(data, subsets)
+        inside = Composition.from_subsets(data, subsets)
         odds = leave_one_out_scores(gaussians, data.X, codes, inside, log_odds)
         previous = subsets
         subsets = [

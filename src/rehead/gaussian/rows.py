@@ -29,6 +29,8 @@ class ByClass:
     Attributes
     ----------
     X : array of shape (N, d)
+    codes : array of shape (N,)
+        The class of each row.
     rows : list of C sorted index arrays
     weights : array of shape (N,) or None
         How many times a row counts. Rows of weight 0 are not in ``rows``.
@@ -39,6 +41,7 @@ class ByClass:
     """
 
     X: Array
+    codes: Array
     rows: list[Array]
     weights: Array | None
     trusted: Array | None
@@ -51,14 +54,6 @@ class ByClass:
     @property
     def n_features(self) -> int:
         return int(self.X.shape[1])
-
-    @cached_property
-    def codes(self) -> Array:
-        """The class of each row; rows of weight 0 count to the first."""
-        codes = np.zeros(len(self.X), np.int64)
-        for c, rows in enumerate(self.rows):
-            codes[rows] = c
-        return codes
 
     @cached_property
     def near(self) -> Array:
@@ -129,7 +124,7 @@ def group_by_class(
     bounds = np.searchsorted(codes[order], np.arange(n_classes + 1))
     rows = [order[a:b] for a, b in pairwise(bounds)]
     shifts = np.stack([_point_near(X, r) for r in rows])
-    return ByClass(X, rows, weights, trusted, shifts)
+    return ByClass(X, codes, rows, weights, trusted, shifts)
 
 
 def _point_near(X: Array, rows: Array) -> Array:
@@ -164,7 +159,7 @@ class Total(NamedTuple):
     scatter: Array
 
     @classmethod
-    def of(cls, m: PooledMoments) -> Total:
+    def from_pooled(cls, m: PooledMoments) -> Total:
         """Add what is between the classes to what is within them."""
         n = float(m.weights.sum())
         mean = m.weights @ m.means / n

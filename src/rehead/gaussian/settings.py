@@ -1,4 +1,4 @@
-"""The numbers that the default was built with, all in one place.
+"""The numbers of the default that were tuned, all in one place.
 
 They were set on digits, Reuters-8, Twitter POS and CIFAR-10 (``docs/accuracy.md`` tells which
 seeds), and are not options: a user has none to tune. ``docs/auto.md`` prints them from here.
@@ -18,9 +18,9 @@ def _setting(value: Any, meaning: str) -> Any:
 class Settings:
     """Constants of ``estimator="auto"``, for one layer and for several."""
 
-    standard_errors: float = _setting(2.0, "a difference is clear from so many standard errors on")
+    standard_errors: float = _setting(2.0, "a difference of this many standard errors is clear")
     # Reading the noise off at anchors, and making scores honest (labelnoise.py, calibration.py).
-    noise_rows: int = _setting(5_000, "rows that a noise model is fitted to, at most")
+    noise_sample: int = _setting(5_000, "rows that a noise model is fitted to, at most")
     anchor_shares: tuple[float, ...] = _setting(
         (0.3, 0.1), "share of the samples predicted as a class that are its anchors; then fewer"
     )
@@ -42,7 +42,9 @@ class Settings:
     strong_shrinkages: tuple[float, ...] = _setting(
         (0.6, 0.3), "these are followed to the end, however they look at first"
     )
-    ample_rows: float = _setting(50, "samples a feature from which on they are not")
+    ample_rows: float = _setting(
+        50, "with this many samples a feature, strong shrinkages are not tried"
+    )
     clear_gain: float = _setting(
         0.005, "nats a label by which strong shrinkage has to be better, at least"
     )
@@ -51,7 +53,9 @@ class Settings:
     )
     least_class_weight: float = _setting(3.0, "samples that a class weighs, at least")
     far_ratio: float = _setting(
-        100.0, "squared distances from the middle, in units of the usual one, of rows of no class"
+        100.0,
+        "rows whose squared distance from the middle is this many times the usual one"
+        " or more belong to no class",
     )
     # Several layers (ensemble/).
     judge_gap: float = _setting(
@@ -63,7 +67,9 @@ class Settings:
     sure_judges: float = _setting(
         0.85, "judges whose mean confidence is lower may ask other layers to join them"
     )
-    rows_for_noise: int = _setting(1000, "held-out samples that it takes to measure noise on them")
+    held_out_for_noise: int = _setting(
+        1000, "held-out samples that it takes to measure the noise on them"
+    )
     least_trust: float = _setting(1e-3, "trust in a label, at least, so that no class is empty")
     member_prior: float = _setting(1.0, "held-out samples that speak for each member of a mixture")
     judge_prior: float = _setting(5.0, "held-out samples that speak for the judge")
@@ -87,7 +93,7 @@ def settings_table() -> str:
     Examples
     --------
     >>> print(settings_table().splitlines()[2])
-    | `standard_errors` | 2.0 | a difference is clear from so many standard errors on |
+    | `standard_errors` | 2.0 | a difference of this many standard errors is clear |
     """
     rows = [
         f"| `{f.name}` | {_text(getattr(SETTINGS, f.name))} | {f.metadata['meaning']} |"

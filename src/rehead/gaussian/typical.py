@@ -204,7 +204,7 @@ def make_reference(
     usable = np.flatnonzero(weights > 0)
     share = max(FEWEST_ROWS, min(REFERENCE_ROWS, int(SHARE_OF_ROWS * len(usable))))
     sampled = usable[evenly_spaced(len(usable), REFERENCE_ROWS if measured else share)]
-    found = strange_distances(g, X[sampled], codes[sampled], inside.of(sampled))
+    found = strange_distances(g, X[sampled], codes[sampled], inside.take(sampled))
     relative, residual, nearest = found.T
     w = weights[sampled]
     agree = nearest == codes[sampled]

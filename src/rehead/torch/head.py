@@ -110,7 +110,7 @@ class RobustHead:
         *,
         trusted: Any = None,
         groups: Any = None,
-        baselines: Sequence[str] = (),
+        baselines: Sequence[str] | None = None,
         store: str | os.PathLike[str] | None = None,
         progress: bool | None = None,
     ) -> Self:
@@ -139,12 +139,15 @@ class RobustHead:
         progress : bool, optional
             Show progress bars. Default: in a terminal.
         """
+        baselines = baselines or ()
         check_baselines(baselines)
         names: Layers | str = self.layers
         if self.ensemble.finds_consensus and self.layers == "auto":
             names = "auto+input"
         features = self._extract(train, names, store, progress)
         labels = _labels(features, "training")
+        hidden = [name for name in features.layers if name != INPUT]
+        check_baselines(baselines, hidden)
         softmax = self._takes_softmax(features, np.unique(labels))
         taps = self.layers if self.layers != "auto" else list(features.layers)
         inputs = _inputs(features, labels, softmax)
@@ -160,19 +163,27 @@ class RobustHead:
         ensemble = LayerEnsemble(**self.ensemble.get_params(deep=False))
         ensemble.set_params(given=[SOFTMAX] if softmax else None)
         ensemble.fit(inputs, labels, held_out, ids=features.ids, trusted=trusted, groups=groups)
-        hidden = [name for name in features.layers if name != INPUT]
         others = fit_baselines(
-            baselines, {n: inputs[n] for n in hidden}, labels, held_out, ensemble.random_state
+            baselines,
+            {name: inputs[name] for name in hidden},
+            labels,
+            held_out,
+            ensemble.random_state,
+            trusted,
         )
-        report = _judged(ensemble, features, inputs, labels)
+        report = _report_of(ensemble, features, inputs, labels)
         return self._adopt(ensemble, others, report, taps)
 
     def _takes_softmax(self, features: Features, classes: Array) -> bool:
         """Whether the network's own softmax is to be a member."""
-        if self.softmax is not None:
-            return self.softmax
         known = columns_of_classes(features.outputs.shape[1], classes) is not None
-        return self.ensemble.finds_consensus and known
+        wanted = self.ensemble.finds_consensus and known if self.softmax is None else self.softmax
+        if wanted and SOFTMAX in features.layers:
+            raise ValueError(
+                f"A layer is called {SOFTMAX!r}, and so is the network's own softmax, which is a "
+                f"member too. Rename the layer, {{'name': {SOFTMAX!r}}}, or pass softmax=False."
+            )
+        return wanted
 
     def _adopt(
         self,
@@ -184,7 +195,7 @@ class RobustHead:
         """What was fitted, all at once: a fit that fails leaves nothing behind."""
         self.ensemble_, self.baselines_, self.report_ = ensemble, baselines, report
         self.classes_ = ensemble.classes_
-        self.layers_ = [name for name in ensemble.inputs_.names if name != SOFTMAX]
+        self.layers_ = [name for name in ensemble.layers_ if name not in ensemble.inputs_.given]
         self._taps = taps
         self._fingerprint = network_fingerprint(unwrap(self.net))
         return self
@@ -262,7 +273,7 @@ class RobustHead:
         self._check_fitted()
         features = self._extract(loader, self._taps, None, progress)
         labels = _labels(features, "audited")
-        return _judged(self.ensemble_, features, self._inputs(features), labels)
+        return _report_of(self.ensemble_, features, self._inputs(features), labels)
 
     def neighbours(
         self, which: Any, train: Any, k: int = 5, *, progress: bool | None = None
@@ -311,8 +322,10 @@ class RobustHead:
             ensemble=self.ensemble_,
             baselines=self.baselines_,
             report=self.report_,
-            layers=self._taps,
+            taps=self._taps,
+            layers=self.layers,
             pool=self.pool,
+            softmax=self.softmax,
             fingerprint=self._fingerprint,
         )
         saved.write(path)
@@ -334,7 +347,7 @@ class RobustHead:
             )
         self = cls(net, saved.layers, pool=saved.pool, softmax=saved.softmax)
         self.ensemble.set_params(**{**saved.ensemble.get_params(deep=False), "given": None})
-        return self._adopt(saved.ensemble, saved.baselines, saved.report, saved.layers)
+        return self._adopt(saved.ensemble, saved.baselines, saved.report, saved.taps)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "ensemble_"):
@@ -356,7 +369,7 @@ class RobustHead:
         return self._inputs(self._extract(loader, self._taps, None, progress))
 
     def _inputs(self, features: Features) -> Mapping[str, Array]:
-        return _inputs(features, self.classes_, SOFTMAX in self.ensemble_.inputs_.names)
+        return _inputs(features, self.classes_, SOFTMAX in self.ensemble_.inputs_.given)
 
 
 def _inputs(features: Features, labels: Array, softmax: bool) -> Mapping[str, Array]:
@@ -366,7 +379,7 @@ def _inputs(features: Features, labels: Array, softmax: bool) -> Mapping[str, Ar
     return {**features.layers, SOFTMAX: own_softmax(features.outputs, np.unique(labels))}
 
 
-def _judged(
+def _report_of(
     ensemble: LayerEnsemble, features: Features, inputs: Mapping[str, Array], labels: Array
 ) -> LabelReport:
     # Ids of a loader may repeat, which an audit of its own would refuse.

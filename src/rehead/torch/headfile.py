@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Self
 from rehead._typing import Array
 from rehead.audit import LabelReport
 from rehead.ensemble import LayerEnsemble
-from rehead.evaluation.comparison import SOFTMAX
 from rehead.files import persist
 
 KIND = "RobustHead"
@@ -18,25 +17,24 @@ KIND = "RobustHead"
 class SavedHead(NamedTuple):
     """What a file holds of a head.
 
-    ``layers`` and ``pool`` are names (not functions), ``fingerprint`` is of the network's weights.
+    ``taps`` are the layers that features are taken from; ``layers``, ``pool`` and ``softmax`` what
+    the user set (names, not functions); ``fingerprint`` is of the network's weights.
     """
 
     ensemble: LayerEnsemble
     baselines: dict[str, LayerEnsemble]
     report: LabelReport
+    taps: Any
     layers: Any
     pool: Any
+    softmax: bool | None
     fingerprint: str
-
-    @property
-    def softmax(self) -> bool:
-        """Whether the network's own softmax is a member."""
-        return SOFTMAX in self.ensemble.inputs_.names
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write it; functions and networks among the layers are a TypeError."""
         settings: dict[str, Any] = {
             "baselines": list(self.baselines),
+            "taps": _only_text(self.taps, "layers"),
             "layers": _only_text(self.layers, "layers"),
             "pool": _only_text(self.pool, "pool"),
             "softmax": self.softmax,
@@ -73,8 +71,10 @@ class SavedHead(NamedTuple):
             ensemble=ensemble,
             baselines={name: ensemble_of(f"baseline.{name}") for name in names},
             report=LabelReport.from_state(part("report"), of_report, ensemble),
+            taps=settings.get("taps", settings["layers"]),
             layers=settings["layers"],
             pool=settings["pool"],
+            softmax=settings["softmax"],
             fingerprint=settings["fingerprint"],
         )
 
