@@ -146,7 +146,9 @@ def fit_noise(
 
 
 def _posterior(scores: Array, temperature: float, priors: Array) -> Array:
-    return softmax(scores / temperature + np.log(priors), overwrite=True)
+    z: Array = scores / temperature
+    z = np.add(z, np.log(priors), out=z if z.dtype == np.float64 else None)
+    return softmax(z, overwrite=True)
 
 
 def _given_label(posterior: Array, of_label: Array) -> Array:
