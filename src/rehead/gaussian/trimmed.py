@@ -11,7 +11,7 @@ from rehead.gaussian.fit import Fit, fit_of_subsets
 from rehead.gaussian.kernels import Subset, select_smallest
 from rehead.gaussian.options import Options
 from rehead.gaussian.rows import ByClass, group_by_class
-from rehead.gaussian.tied import tied_gaussians
+from rehead.gaussian.tied import TiedGaussians, tied_gaussians
 
 
 def trimmed_kmeans(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
@@ -22,48 +22,61 @@ def trimmed_kmeans(data: ByClass, options: Options, rng: np.random.Generator) ->
     cluster takes the majority label of its members. Where two clusters have the same majority, the
     assignment with the largest total count decides, so that each class keeps one Gaussian.
     """
-    C = data.n_classes
-    labels = np.full(len(data.X), -1)
-    for c, rows in enumerate(data.rows):
-        labels[rows] = c
-    k = sum(class_support(data, c, options) for c in range(C))
-    used = np.flatnonzero(labels >= 0)
-    trusted = None if data.trusted is None else data.trusted[used]
-    w = None if data.weights is None else data.weights[used]
+    k = sum(class_support(data, c, options) for c in range(data.n_classes))
     notes: list[str] = []
-    clusters, subsets = data, [data.whole(c) for c in range(C)]
+    clusters, subsets = data, _whole(data)
     gaussians = tie(clusters, subsets, options, notes)
     step = 0
     for step in range(1, options.max_steps + 1):
-        D = gaussians.distances(data.X[used] if len(used) < len(data.X) else data.X)
-        assigned, nearest = D.argmin(axis=1), D.min(axis=1)
-        if trusted is not None:
-            assigned = np.where(trusted, labels[used], assigned)
-            nearest = np.where(trusted, -np.inf, nearest)
-        chosen = select_smallest(nearest, k, w)
-        weights = np.zeros(len(data.X))
-        weights[used[chosen.positions]] = 1.0 if chosen.weights is None else chosen.weights
-        codes = np.full(len(data.X), -1)
-        codes[used] = assigned
-        clusters = group_by_class(data.X, codes, C, weights=weights)
-        subsets = [clusters.whole(c) for c in range(C)]
+        clusters = _nearest_clusters(data, gaussians, k)
+        subsets = _whole(clusters)
         updated = tie(clusters, subsets, options, [] if step < options.max_steps else notes)
-        empty = [c for c in range(C) if not len(clusters.rows[c])]
-        if empty:
-            means = updated.means.copy()
-            means[empty] = gaussians.means[empty]
-            updated = tied_gaussians(means, updated.covariance, updated.priors)
-        gaussians = updated
-    order = _majority(clusters, subsets, labels)
+        gaussians = _with_means_of_empty(updated, gaussians, clusters)
+    order = _majority(clusters, subsets, data.codes)
     gaussians = tied_gaussians(
         gaussians.means[order], gaussians.covariance, gaussians.priors[order]
     )
-    fit = fit_of_subsets(clusters, gaussians, subsets, [step] * C, notes)
+    fit = fit_of_subsets(clusters, gaussians, subsets, [step] * data.n_classes, notes)
     # The rows of a cluster count for the class that the cluster stands for.
     of_clusters = fit.composition
     counted_as = np.argsort(order)[of_clusters.counted_as]
     composition = Composition(of_clusters.weights, counted_as, of_clusters.class_totals[order])
     return fit._replace(composition=composition)
+
+
+def _whole(clusters: ByClass) -> list[Subset]:
+    return [clusters.whole(c) for c in range(clusters.n_classes)]
+
+
+def _nearest_clusters(data: ByClass, gaussians: TiedGaussians, k: float) -> ByClass:
+    """Rows grouped by the nearest mean, the farthest set aside; trusted ones stay as they are."""
+    used = np.arange(len(data.X))
+    if data.weights is not None:
+        used = np.flatnonzero(data.weights > 0)
+    D = gaussians.distances(data.X[used] if len(used) < len(data.X) else data.X)
+    assigned, nearest = D.argmin(axis=1), D.min(axis=1)
+    if data.trusted is not None:
+        trusted = data.trusted[used]
+        assigned = np.where(trusted, data.codes[used], assigned)
+        nearest = np.where(trusted, -np.inf, nearest)
+    chosen = select_smallest(nearest, k, None if data.weights is None else data.weights[used])
+    weights = np.zeros(len(data.X))
+    weights[used[chosen.positions]] = 1.0 if chosen.weights is None else chosen.weights
+    codes = np.full(len(data.X), -1)
+    codes[used] = assigned
+    return group_by_class(data.X, codes, data.n_classes, weights=weights)
+
+
+def _with_means_of_empty(
+    updated: TiedGaussians, before: TiedGaussians, clusters: ByClass
+) -> TiedGaussians:
+    """A cluster that lost all its rows keeps the mean it had."""
+    empty = [c for c, rows in enumerate(clusters.rows) if not len(rows)]
+    if not empty:
+        return updated
+    means = updated.means.copy()
+    means[empty] = before.means[empty]
+    return tied_gaussians(means, updated.covariance, updated.priors)
 
 
 def _majority(clusters: ByClass, subsets: list[Subset], labels: np.ndarray) -> np.ndarray:
