@@ -16,7 +16,7 @@ def test_from_a_network_to_predictions_on_the_command_line(succeed):
     assert "2.input" in listed
     for name, source in (("train", "data"), ("held", "held_out"), ("test", "test")):
         said = succeed("features", "mine:net", "--data", f"mine:{source}", "-o", name)
-        assert "2.input (8), 4.input (8)" in said
+        assert "input (6), 2.input (8), 4.input (8)" in said
     said = succeed("fit", "train", "--validation", "held", "-o", "head.safetensors")
     assert "3 classes" in said
     succeed("predict", "head.safetensors", "test", "-o", "out.csv")
@@ -27,6 +27,7 @@ def test_from_a_network_to_predictions_on_the_command_line(succeed):
     table = succeed("compare", "head.safetensors", "test")
     assert [line.split()[0] for line in table.splitlines()[1:]] == [
         "softmax",
+        "input",
         "2.input",
         "4.input",
         "stack",

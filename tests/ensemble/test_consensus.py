@@ -326,3 +326,30 @@ def test_less_noise_on_held_out_samples_is_believed(monkeypatch):
     truth = (y != true)[:3000].mean()
     assert abs(found.noise.rate - truth) < abs(of_judges.noise.rate - truth) - 0.05
     assert (found.trust[:3] == 0).all()
+
+
+@pytest.mark.parametrize("kind", ["uniform", "flip"])
+def test_judges_that_have_memorised_do_not_call_labels_clean(world, kind):
+    """The interval contains what they cannot see, and the words say so."""
+    parts = world(kind, 0.4)
+    train, labels, truth = parts["train"]
+    for layers in (train, parts["held"][0]):
+        del layers["early"]
+    with pytest.warns(ReheadWarning, match="All layers have memorised"):
+        ensemble = fitted(parts)
+    found = ensemble.noise_
+    wrong = (labels != truth).mean()
+    assert found.wrong < 0.2 < wrong  # they vouch for wrong labels
+    assert found.wrong + 2 * found.rate_error > wrong - 0.05
+    assert "cannot be told" in ensemble.explain()
+    assert "about clean" not in ensemble.explain()
+    report = score_labels(ensemble, train, labels)
+    assert report.noise_rate + 2 * report.noise_rate_error > wrong - 0.05
+    assert "about clean" not in str(report)
+    again = LayerEnsemble.from_state(*ensemble.to_state())
+    assert again.explain() == ensemble.explain()
+    assert again.noise_.rate_error == found.rate_error
+
+
+def test_judges_that_did_not_memorise_see_everything(world):
+    assert fitted(world("uniform", 0.4)).noise_.unseen == 0.0

@@ -82,6 +82,16 @@ def test_a_layer_that_knows_its_labels_by_heart_is_not_asked(weak_and_strong):
     assert more_judges(problem, memorisation_gaps(problem), ["weak"]) == ["weak"]
 
 
+def test_absence_of_proof_is_not_proof(weak_and_strong):
+    """A few held-out labels cannot speak against a layer; its gap can."""
+    layers, y, _ = weak_and_strong
+    few = {name: X[:3040] for name, X in layers.items()}
+    problem = split(few, y[:3040], 3000)
+    small, large = SETTINGS.asked_gap - 0.01, SETTINGS.asked_gap + 0.01
+    assert more_judges(problem, {"weak": 0.0, "strong": small}, ["weak"]) == ["weak", "strong"]
+    assert more_judges(problem, {"weak": 0.0, "strong": large}, ["weak"]) == ["weak"]
+
+
 def test_layers_that_all_memorised_are_warned_of():
     with pytest.warns(UserWarning, match=r"smallest memorisation gap is 0.70 nats, of a\)"):
         warn_if_all_memorised({"b": 0.74, "a": 0.7})

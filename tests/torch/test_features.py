@@ -32,19 +32,27 @@ def test_layers_in_evaluation_mode_without_the_last_partial_batch_lost(network, 
 def test_auto_takes_layers_of_any_network(network, kind):
     case = network(kind)
     features = extract_features(case.net, case.x)
-    assert 1 <= len(features.layers) <= 4
+    assert 2 <= len(features.layers) <= 6
     assert list(features.layers)[-1].endswith(".input")
     assert all(f.shape[0] == 60 and f.ndim == 2 for f in features.layers.values())
 
 
-@pytest.mark.parametrize(("kind", "vectors"), [("mlp", True), ("resnet", False)])
-def test_auto_with_the_input_adds_it_where_it_is_one_vector_a_sample(network, twin, kind, vectors):
+@pytest.mark.parametrize(
+    ("kind", "witness", "width"),
+    [("mlp", "input", None), ("resnet", "input", 48), ("transformer", "embedding", 12)],
+)
+def test_auto_is_the_hidden_layers_and_a_witness(network, twin, kind, witness, width):
     case = network(kind)
+    hidden = extract_features(case.net, case.x, "hidden").layers
     auto = extract_features(case.net, case.x).layers
-    more = extract_features(case.net, case.x, "auto+input").layers
-    assert list(more) == ["input"] * vectors + list(auto)
-    if vectors:
-        twin(more["input"], case.x)
+    assert list(auto) == [witness, *hidden]
+    assert list(extract_features(case.net, case.x, "auto+input").layers) == list(auto)
+    if width is None:
+        twin(auto["input"], case.x)
+    else:
+        assert auto[witness].shape == (60, width)
+    for name, features in hidden.items():
+        np.testing.assert_array_equal(auto[name], features)
 
 
 def test_each_layer_can_be_pooled_its_own_way(network):
@@ -80,7 +88,7 @@ class TestErrors:
 
     def test_a_single_name_is_not_a_list_of_layers(self, network):
         case = network("mlp", 4)
-        with pytest.raises(ValueError, match=r"layers must be one of \['auto', 'auto\+input'\]"):
+        with pytest.raises(ValueError, match=r"layers must be one of \['auto', 'hidden'"):
             extract_features(case.net, case.x, "4")
 
 

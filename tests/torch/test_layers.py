@@ -8,22 +8,22 @@ from torch import nn
 
 from rehead.torch import extract_features
 from rehead.torch.batches import read_batch
-from rehead.torch.layers import auto_layers, candidate_layers
+from rehead.torch.layers import all_layers, auto_layers, candidate_layers, witness_layers
 from rehead.torch.models import FCN
 
 
 @pytest.mark.parametrize(
     ("kind", "chosen"),
     [
-        ("resnet", ["layer1.1", "layer2.1", "layer3.0", "fc.input"]),
-        ("densenet", ["block1.1", "block2.1", "classifier.input"]),
+        ("resnet", ["layer1.0", "layer1.1", "layer2.1", "layer3.0", "fc.input"]),
+        ("densenet", ["block1.0", "block1.1", "block2.1", "classifier.input"]),
         ("mlp", ["3.input", "5.input"]),
         ("conv1d", ["2.input", "6.input"]),
         ("transformer", ["encoder.layers.0", "encoder.layers.1", "out.input"]),
         ("tuple", ["out.input"]),
     ],
 )
-def test_auto_takes_last_blocks_of_last_stages_and_the_input_of_the_last_layer(
+def test_auto_takes_the_first_block_last_blocks_and_the_input_of_the_last_layer(
     network, kind, chosen
 ):
     case = network(kind)
@@ -55,7 +55,25 @@ def test_auto_says_what_it_chose(network, caplog):
     case = network("mlp")
     with caplog.at_level(logging.INFO, logger="rehead"):
         extract_features(case.net, case.x)
-    assert "chose 3.input, 5.input" in caplog.text
+    assert "layers='auto' chose input, 3.input, 5.input" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("kind", "witness"),
+    [("mlp", ["input"]), ("resnet", ["input"]), ("transformer", ["embedding"])],
+)
+def test_the_witness_is_the_input_or_the_embedding_of_words(network, kind, witness):
+    case = network(kind)
+    batch = read_batch(case.x)
+    assert witness_layers(case.net, batch) == witness
+    candidates, chosen = all_layers(case.net, batch)
+    assert chosen == [*witness, *auto_layers(case.net, batch)]
+    assert (candidates[0].name == "input") == (witness == ["input"])
+
+
+def test_there_may_be_no_witness():
+    words = torch.zeros(3, 4, dtype=torch.long)
+    assert witness_layers(nn.Linear(4, 2), read_batch(words)) == []
 
 
 def test_a_network_without_candidates_is_an_error():

@@ -6,7 +6,13 @@ import torch
 from torch import nn
 
 from rehead.torch import extract_features
-from rehead.torch.pooling import CONVOLUTIONS, features_last, first_tensor, pool_output
+from rehead.torch.pooling import (
+    CONVOLUTIONS,
+    features_last,
+    first_tensor,
+    pool_output,
+    pool_to_grid,
+)
 
 SECOND = [
     nn.Conv1d(2, 2, 1),
@@ -149,3 +155,36 @@ class TestPooledByExtraction:
         case = network("resnet", 4)
         with pytest.raises(ValueError, match=r"'layer1' gives \(4, 8, 8, 8\) after pooling"):
             extract_features(case.net, case.x, ["layer1"], pool=lambda t: t)
+
+
+class TestGrid:
+    """Raw inputs as a few numbers a sample."""
+
+    @pytest.mark.parametrize(
+        ("shape", "width"),
+        [
+            ((3, 32, 32), 75),
+            ((1, 28, 28), 100),
+            ((3, 224, 224), 75),
+            ((1, 8, 8), 64),
+            ((2, 1000), 100),
+            ((1, 9, 9, 9), 27),
+            ((28, 28), 100),
+            ((300, 7), 100),
+            ((500,), 500),
+        ],
+        ids=str,
+    )
+    def test_it_is_as_fine_as_it_may_be(self, shape, width):
+        assert pool_to_grid(torch.zeros(2, *shape)).shape == (2, width)
+
+    def test_cells_are_means(self):
+        x = torch.arange(2 * 32 * 32.0).reshape(2, 1, 32, 32)
+        found = pool_to_grid(x)
+        size = 32 // 8
+        expected = x.reshape(2, 8, size, 8, size).mean((2, 4)).reshape(2, -1)
+        torch.testing.assert_close(found, expected)
+
+    def test_cells_at_the_border_are_means_of_what_is_there(self):
+        x = torch.ones(1, 3, 32, 32)
+        torch.testing.assert_close(pool_to_grid(x), torch.ones(1, 75))

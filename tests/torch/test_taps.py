@@ -18,7 +18,7 @@ class TestWhereFeaturesAreTaken:
         case = network("resnet", 12)
         encoder = nn.Sequential(nn.Flatten(), nn.Dropout(0.5), nn.Linear(192, 5)).train()
         layers = {"pixels": "input", "colour": lambda x: x.mean((2, 3)), "other": encoder}
-        features = extract_features(case.net, case.x, layers)
+        features = extract_features(case.net, case.x, layers, pool={"pixels": "flatten"})
         twin(features.layers["pixels"], case.x.flatten(1))
         twin(features.layers["colour"], case.x.mean((2, 3)))
         assert encoder.training

@@ -56,8 +56,16 @@ def _noise(scores: LabelScores) -> str:
         return f"{rate:.1%} wrong by the posterior alone (the noise was not measured)"
     # Few samples leave the rate open, yet some labels may be wrong beyond doubt.
     if rate <= SETTINGS.standard_errors * error and scores.suspect.mean() < FEW:
+        if _cannot_tell(scores):
+            most = rate + SETTINGS.standard_errors * error
+            return f"up to {most:.0%} wrong, it cannot be told (standard error {error:.1%})"
         return f"about clean ({rate:.1%} wrong, standard error {error:.1%})"
     return f"{rate:.1%} wrong (standard error {error:.1%})"
+
+
+def _cannot_tell(scores: LabelScores) -> bool:
+    """Whether so much is open that finding nothing means nothing."""
+    return scores.noise_rate_error > SETTINGS.told_share
 
 
 def _kinds(kind: Array) -> str:
@@ -70,6 +78,8 @@ def _kinds(kind: Array) -> str:
 
 def _review(scores: LabelScores) -> str:
     n = n_review(scores.quality)
+    if n == 0 and _cannot_tell(scores):
+        return "No label stands out, but this model cannot tell which are wrong."
     if n == 0:
         return "Nothing to review: no label is wrong with a chance of one in ten."
     found, total = expected_wrong(scores.quality, n), expected_wrong(scores.quality)

@@ -17,12 +17,12 @@ def layers(net: Net, data: Data, weights: Weights = None, trust: Trust = False) 
     """List the layers of a network that features can be taken from, with their widths."""
     from rehead.report import console as show
     from rehead.torch.batches import read_loader
-    from rehead.torch.layers import auto_layers, candidate_layers
+    from rehead.torch.layers import all_layers
     from rehead.torch.taps import unwrap
 
     network = unwrap(_network(net, weights, trust))
     batch = next(read_loader(_loader(data)))
-    show.print_layers(candidate_layers(network, batch), auto_layers(network, batch))
+    show.print_layers(*all_layers(network, batch))
 
 
 @app.command()
@@ -33,17 +33,23 @@ def features(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the feature store.")],
     weights: Weights = None,
     layers: Annotated[
-        str, typer.Option(help="Names of layers, separated by commas, or auto.")
+        str,
+        typer.Option(
+            help="Names of layers, separated by commas; auto (hidden layers and the input), hidden."
+        ),
     ] = "auto",
-    pool: Annotated[str, typer.Option(help="mean, first, tokens, channels or flatten.")] = "mean",
+    pool: Annotated[
+        str, typer.Option(help="mean, first, tokens, channels, flatten or grid.")
+    ] = "mean",
     labels: Labels = None,
     trust: Trust = False,
 ) -> None:
     """Extract hidden features to a store on disk. A killed run goes on where it stopped."""
     from rehead.torch import extract_features
+    from rehead.torch.features import CHOSEN
 
     network = _network(net, weights, trust)
-    names: Any = "auto" if layers == "auto" else layers.split(",")
+    names: Any = layers if layers in CHOSEN else layers.split(",")
     loader = _loader(data, labels)
     found = extract_features(network, loader, names, pool=pool, store=output)  # type: ignore[arg-type]
     widths = ", ".join(f"{name} ({f.shape[1]})" for name, f in found.layers.items())

@@ -70,7 +70,7 @@ def _consensus_of(
     less = _clearly_less_noise(fitted, problem.held_out, judges.noise)
     if less is not None:
         fitted = _fitted(problem, judges, judges.opinion_given(less), gaps)
-    return fitted
+    return _with_unseen_noise(fitted, problem, judges)
 
 
 def _choose_and_fit(problem: Problem, choice: Choice, seed: int, gaps: dict[str, float]) -> Judges:
@@ -151,6 +151,23 @@ def _clearly_less_noise(
     seen = fit_noise(log_probabilities(posterior), held_out.codes)
     clearly_less = seen.rate + SETTINGS.standard_errors * seen.rate_error < noise.rate
     return seen if clearly_less else None
+
+
+def _with_unseen_noise(fitted: FittedEnsemble, problem: Problem, judges: Judges) -> FittedEnsemble:
+    """Say how much noise judges may miss that have memorised labels themselves.
+
+    They vouch for wrong training labels, but have never seen the held-out ones, which are just as
+    noisy: where they see clearly more noise there, the difference is what they may have missed.
+    """
+    found = fitted.consensus
+    if found is None or problem.held_out is None or not found.gaps:
+        return fitted
+    if min(found.gaps[name] for name in judges.names) <= SETTINGS.judge_gap:
+        return fitted
+    scores = judges.fitted.gaussians.scores(problem.held_out.joined(judges.names))
+    seen = fit_noise(scores, problem.held_out.codes)
+    unseen = max(seen.wrong - found.noise.wrong, 0.0)
+    return replace(fitted, consensus=found._replace(noise=found.noise._replace(unseen=unseen)))
 
 
 def _own_held_out(problem: Problem, rng: np.random.Generator) -> Array:

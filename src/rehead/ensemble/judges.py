@@ -99,9 +99,11 @@ def more_judges(problem: Problem, gaps: Mapping[str, float], judges: list[str]) 
     with a larger gap know more, if only they do not know the labels by heart. Held-out labels tell:
     they get likelier with what a layer knows, and less likely with what it has memorised, since all
     parameters are set by the training labels. Of what these labels cannot tell apart the most
-    layers are taken: over-confidence costs likelihood here, and is mended later.
+    layers are taken: over-confidence costs likelihood here, and is mended later. But few held-out
+    labels cannot speak against much, so a layer with a large gap is not asked at all.
     """
-    order = [*judges, *sorted(set(gaps) - set(judges), key=lambda name: gaps[name])]
+    others = [n for n in gaps if n not in judges and gaps[n] <= SETTINGS.asked_gap]
+    order = [*judges, *sorted(others, key=lambda name: gaps[name])]
     nats = {n: _nats_of(problem, order[:n]).held_out for n in range(len(judges), len(order) + 1)}
     best = min(nats.values(), key=np.mean)
     most = max(n for n, of_n in nats.items() if not _clearly_more(of_n, best))

@@ -34,7 +34,8 @@ class NoiseModel(NamedTuple):
 
     ``temperature`` makes scores honest, ``priors`` are the shares of the true classes,
     ``transition`` is T, ``anchors`` how many samples each of its rows was read off at, ``nll`` the
-    mean of ``-log P(y | x)``, ``wrong`` the share of wrong labels, judged one by one.
+    mean of ``-log P(y | x)``, ``wrong`` the share of wrong labels, judged one by one. ``unseen`` is
+    how much larger that share may be where the judge has memorised labels, and vouches for them.
     """
 
     temperature: float
@@ -43,6 +44,7 @@ class NoiseModel(NamedTuple):
     anchors: Array
     nll: float
     wrong: float
+    unseen: float = 0.0
 
     def to_arrays(self, prefix: str) -> dict[str, Array]:
         """Its fields as the arrays of a file."""
@@ -52,7 +54,8 @@ class NoiseModel(NamedTuple):
     def from_arrays(cls, arrays: Mapping[str, Array], prefix: str) -> NoiseModel:
         """From the arrays of a file, named by fields."""
         found: dict[str, Any] = {f: arrays.get(prefix + f, np.array(np.nan)) for f in cls._fields}
-        numbers = {f: float(found[f]) for f in ("temperature", "nll", "wrong")}
+        found["unseen"] = arrays.get(prefix + "unseen", np.array(0.0))  # new in version 2
+        numbers = {f: float(found[f]) for f in ("temperature", "nll", "wrong", "unseen")}
         noise = cls(**{**found, **numbers})
         return noise if np.isfinite(noise.wrong) else noise._replace(wrong=noise.rate)
 
@@ -63,12 +66,23 @@ class NoiseModel(NamedTuple):
 
     @property
     def rate_error(self) -> float:
-        """Standard error of the rate: what counting labels at so few anchors leaves open."""
+        """Standard error of the rate: what counting labels at so few anchors leaves open.
+
+        Also what the judge cannot see: two standard errors reach as far.
+        """
         variance = variance_of_shares(np.diag(self.transition), self.anchors)
-        return float(np.sqrt((self.priors**2 * variance).sum()))
+        counting = np.sqrt((self.priors**2 * variance).sum())
+        return float(np.hypot(counting, self.unseen / SETTINGS.standard_errors))
 
     def verdict(self) -> str:
         """How many labels are wrong, in words."""
+        if self.unseen > SETTINGS.told_share:
+            most = self.wrong + self.unseen
+            return (
+                f"How many labels are wrong cannot be told: {self.wrong:.0%} by judges that have "
+                f"memorised some of them, {most:.0%} by held-out labels (standard error "
+                f"{self.rate_error:.1%})."
+            )
         clean = self.wrong <= SETTINGS.standard_errors * self.rate_error
         wrong = "about clean" if clean else f"{self.wrong:.1%} wrong"
         return f"The labels are {wrong} (standard error {self.rate_error:.1%})."

@@ -61,6 +61,9 @@ class Settings:
     judge_gap: float = _setting(
         0.05, "judges are layers whose memorisation gap is so much above the smallest, at most"
     )
+    asked_gap: float = _setting(
+        0.3, "weak judges never ask a layer whose memorisation gap is larger, whatever it knows"
+    )
     memorised_gap: float = _setting(
         0.5, "memorisation gap (nats a label) from which on a layer knows its labels by heart"
     )
@@ -74,6 +77,9 @@ class Settings:
     member_prior: float = _setting(1.0, "held-out samples that speak for each member of a mixture")
     judge_prior: float = _setting(5.0, "held-out samples that speak for the judge")
     one_in_held_out: int = _setting(5, "one in so many samples is held out where none are given")
+    told_share: float = _setting(
+        0.05, "the share of wrong labels cannot be told if judges may miss more than this"
+    )
     # What users are warned of (doubts.py).
     mostly_wrong: float = _setting(
         0.65, "share of wrong labels above which right ones can hardly be told from them"

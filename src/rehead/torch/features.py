@@ -18,7 +18,7 @@ from rehead._progress import progress_bar
 from rehead._typing import Array
 from rehead.files.store import Chunk, FeatureStore, StoreError, StoreWriter
 from rehead.torch.batches import Batch, read_loader
-from rehead.torch.layers import auto_layers
+from rehead.torch.layers import auto_layers, witness_layers
 from rehead.torch.pooling import POOLS, Pool, pool_output
 from rehead.torch.taps import (
     INPUT,
@@ -31,12 +31,8 @@ from rehead.torch.taps import (
     unwrap,
 )
 
-
-def is_vectors(x: Any) -> bool:
-    """Whether a batch of inputs is one vector of numbers a sample."""
-    return isinstance(x, Tensor) and x.ndim == 2 and x.is_floating_point()
-
-
+CHOSEN = ("auto", "hidden", "auto+input")
+"""Words that stand for layers; the last one is an earlier name of the first."""
 log = logging.getLogger("rehead")
 
 
@@ -87,13 +83,14 @@ def extract_features(
     loader : DataLoader, iterable of batches, tensor, array or (X, y)
         Batches are ``x``, ``(x, y)``, ``(x, y, id)`` or dicts. A ``DataLoader`` that shuffles is
         read in the order of its data set. Use one without random augmentation.
-    layers : "auto", "auto+input", list of names, or mapping
-        "auto" chooses; "auto+input" adds the input itself where that is one vector a sample. Names
-        as ``net.named_modules()`` gives them. ``"name.input"`` is what goes into a layer,
-        ``"input"`` the raw input, ``"hidden_states.k"`` a hidden state of a Hugging Face model. A
-        mapping gives taps other names, and may hold functions of the input or other networks
-        (frozen encoders): ``{"pixels": "input", "encoder": encoder}``.
-    pool : {"mean", "first", "tokens", "channels", "flatten"}, function, or mapping of these
+    layers : "auto", "hidden", list of names, or mapping
+        "hidden" chooses some hidden layers; "auto" adds a witness that cannot have memorised
+        labels: the input, images averaged over a coarse grid, token ids as the mean of the
+        network's own embeddings. Names as ``net.named_modules()`` gives them. ``"name.input"`` is
+        what goes into a layer, ``"input"`` the raw input, ``"hidden_states.k"`` a hidden state of a
+        Hugging Face model. A mapping gives taps other names, and may hold functions of the input or
+        other networks (frozen encoders): ``{"pixels": "input", "encoder": encoder}``.
+    pool : {"mean", "first", "tokens", "channels", "flatten", "grid"}, function, or mapping
         See :func:`rehead.torch.pooling.pool_output`.
     store : path, optional
         Write to a folder of ``.npy`` shards as the features come, and return arrays mapped from
@@ -113,7 +110,7 @@ def extract_features(
     >>> net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
     >>> features = extract_features(net, (torch.ones(5, 4), torch.tensor([0, 1, 0, 1, 0])))
     >>> {name: f.shape for name, f in features.layers.items()}
-    {'2.input': (5, 3)}
+    {'input': (5, 4), '2.input': (5, 3)}
     >>> features.labels.tolist(), features.ids.tolist()
     ([0, 1, 0, 1, 0], [0, 1, 2, 3, 4])
     """
@@ -131,12 +128,13 @@ def _extract(
 ) -> Features:
     batches = read_loader(loader)
     if isinstance(layers, str):
-        check.check_choice(layers, ("auto", "auto+input"), "layers")
+        check.check_choice(layers, CHOSEN, "layers")
         first = next(batches)
         batches = chain([first], batches)
-        vectors = layers == "auto+input" and len(first.args) == 1 and is_vectors(first.args[0])
-        layers = [*([INPUT] if vectors else []), *auto_layers(net, first)]
-        log.info("layers='auto' chose %s", ", ".join(layers))
+        witness = [] if layers == "hidden" else witness_layers(net, first)
+        hidden = [name for name in auto_layers(net, first) if name not in witness]
+        log.info("layers=%r chose %s", layers, ", ".join([*witness, *hidden]))
+        layers = [*witness, *hidden]
     taps = resolve_taps(net, layers)
     with progress_bar("features", _length(loader), show=progress) as advance:
         if store is None:
@@ -252,7 +250,7 @@ def pooling(net: nn.Module, taps: list[Tap], pools: Mapping[str, Pool]) -> Finis
 def pools_of(pool: Pool | Mapping[str, Pool], taps: list[Tap]) -> dict[str, Pool]:
     """The way to pool of each tap.
 
-    The raw input is kept whole: it need not have channels to average over.
+    The raw input has no channels to average over: it becomes a coarse grid.
     """
     given: dict[str, Any]
     if isinstance(pool, Mapping):
@@ -267,7 +265,7 @@ def pools_of(pool: Pool | Mapping[str, Pool], taps: list[Tap]) -> dict[str, Pool
         if not callable(choice):
             check.check_choice(choice, POOLS, "pool")
             if tap.source == INPUT and choice == "mean":
-                choice = "flatten"
+                choice = "grid"
         out[tap.name] = choice
     return out
 

@@ -43,9 +43,10 @@ class RobustHead:
     net : nn.Module
         Trained on noisy labels. Any device.
     layers : "auto", list of names, or mapping
-        See :func:`extract_features`. "auto" takes the last blocks of the last stages and the input
-        of the last linear layer, and the raw input where that is one vector a sample (it cannot
-        have memorised anything); ``layers_`` tells which.
+        See :func:`extract_features`. "auto" takes the earliest hidden layer, the last blocks of the
+        last stages, the input of the last linear layer and, for the default estimator, a witness
+        that cannot have memorised labels: the raw input in a coarse form; ``layers_`` tells which.
+        "hidden" leaves the witness out.
     estimator : str, optional
         See :class:`rehead.RobustGaussianClassifier`.
     pool : optional
@@ -142,14 +143,14 @@ class RobustHead:
         baselines = baselines or ()
         check_baselines(baselines)
         names: Layers | str = self.layers
-        if self.ensemble.finds_consensus and self.layers == "auto":
-            names = "auto+input"
+        if self.layers == "auto" and not self.ensemble.finds_consensus:
+            names = "hidden"  # the paper has no witness
         features = self._extract(train, names, store, progress)
         labels = _labels(features, "training")
         hidden = [name for name in features.layers if name != INPUT]
         check_baselines(baselines, hidden)
         softmax = self._takes_softmax(features, np.unique(labels))
-        taps = self.layers if self.layers != "auto" else list(features.layers)
+        taps = list(features.layers) if isinstance(self.layers, str) else self.layers
         inputs = _inputs(features, labels, softmax)
         held_out = None
         if validation is not None:

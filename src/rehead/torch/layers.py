@@ -20,11 +20,17 @@ import torch
 from torch import Tensor, nn
 
 from rehead.torch.batches import Batch, tensors_in
-from rehead.torch.pooling import CONVOLUTIONS, features_last, first_tensor, pool_output
-from rehead.torch.taps import BEFORE, HIDDEN, Recorder
+from rehead.torch.pooling import (
+    CONVOLUTIONS,
+    features_last,
+    first_tensor,
+    pool_output,
+    pool_to_grid,
+)
+from rehead.torch.taps import BEFORE, HIDDEN, INPUT, Recorder
 
 N_AUTO = 4
-"""How many layers "auto" takes at most."""
+"""How many of the later layers "auto" takes at most."""
 
 
 class Candidate(NamedTuple):
@@ -36,11 +42,27 @@ class Candidate(NamedTuple):
     width: int
 
 
+def witness_layers(net: nn.Module, batch: Batch) -> list[str]:
+    """A tap that cannot have memorised labels, or hardly: the input, in a form that is numbers.
+
+    For token ids, the average of the network's own embeddings. Empty where there is neither.
+    """
+    if _is_hugging_face(net):
+        return [f"{HIDDEN}0"]
+    x = next(iter(tensors_in((*batch.args, batch.kwargs))), None)
+    if x is None or x.ndim < 2:
+        return []
+    if x.is_floating_point() or x.ndim > 2:
+        return [INPUT]
+    return [name for name, part in net.named_modules() if isinstance(part, nn.Embedding)][:1]
+
+
 def auto_layers(net: nn.Module, batch: Batch) -> list[str]:
     """Sensible taps: the network's own list, or the last blocks and the input of the last layer.
 
-    From the input to the output: the last block of each of the last stages (of one stage, its last
-    blocks), then what goes into the last linear layer.
+    From the input to the output: the earliest one, which has memorised least, the last block of
+    each of the last stages (of one stage, its last blocks), then what goes into the last linear
+    layer.
     """
     own = getattr(net, "feature_layers", None)
     if own:
@@ -58,7 +80,9 @@ def auto_layers(net: nn.Module, batch: Batch) -> list[str]:
     chosen = [names[-1] for names in stages.values()]
     if len(stages) == 1:
         chosen = earlier
-    return [*chosen[-(N_AUTO - 1) :], last]
+    chosen = chosen[-(N_AUTO - 1) :]
+    first = [name for name in earlier[:1] if name not in chosen]
+    return [*first, *chosen, last]
 
 
 def _stage(name: str) -> str:
@@ -98,6 +122,17 @@ def candidate_layers(net: nn.Module, batch: Batch) -> list[Candidate]:
         candidates.append(Candidate(name, kind, tuple(output.shape[1:]), pooled.shape[1]))
         features.append(pooled)
     return candidates
+
+
+def all_layers(net: nn.Module, batch: Batch) -> tuple[list[Candidate], list[str]]:
+    """Candidates, the witness first, and the names of those that "auto" takes."""
+    witness = witness_layers(net, batch)
+    candidates = candidate_layers(net, batch)
+    if witness == [INPUT]:
+        x = next(iter(tensors_in((*batch.args, batch.kwargs))))
+        width = pool_to_grid(x.float()).shape[1]
+        candidates.insert(0, Candidate(INPUT, "the input itself", tuple(x.shape[1:]), width))
+    return candidates, [*witness, *auto_layers(net, batch)]
 
 
 def _leaves(net: nn.Module, blocks: list[str]) -> list[str]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import avg_pool1d, avg_pool2d, avg_pool3d
 
 from rehead.torch.batches import tensors_in
 
-Pool = Literal["mean", "first", "tokens", "channels", "flatten"] | Callable[[Tensor], Tensor]
-POOLS = ("mean", "first", "tokens", "channels", "flatten")
+Pool = (
+    Literal["mean", "first", "tokens", "channels", "flatten", "grid"] | Callable[[Tensor], Tensor]
+)
+POOLS = ("mean", "first", "tokens", "channels", "flatten", "grid")
+GRID_FEATURES = 100
+"""A raw input is averaged over cells of space until it has no more features than this."""
 
 CONVOLUTIONS = (
     nn.Conv1d,
@@ -86,7 +92,7 @@ def pool_output(
     "mean" averages maps F x L, F x H x W and F x D x H x W over space, as in the paper (section
     4.1), and token sequences over the tokens that the attention mask keeps. "first" takes the
     first token, "tokens" and "channels" say which axis of a 3-d output holds what, "flatten" keeps
-    everything.
+    everything, "grid" averages over the cells of a grid (:func:`pool_to_grid`).
 
     Examples
     --------
@@ -97,6 +103,8 @@ def pool_output(
     """
     if callable(pool):
         output = pool(output)
+    elif pool == "grid":
+        output = pool_to_grid(output)
     elif pool == "flatten" or output.ndim == 2:
         output = output.flatten(1)
     elif output.ndim == 1:
@@ -111,6 +119,35 @@ def pool_output(
             "A pool function must return (batch, features)."
         )
     return output
+
+
+def pool_to_grid(x: Tensor) -> Tensor:
+    """Images (and series, and volumes) as a few numbers a sample: means over equal cells of space.
+
+    The cells are as small as ``GRID_FEATURES`` allows, so that class Gaussians can be estimated
+    from few samples. What has no more features than that, and any vector, is kept as it is.
+
+    Examples
+    --------
+    >>> import torch
+    >>> pool_to_grid(torch.zeros(2, 3, 32, 32)).shape
+    torch.Size([2, 75])
+    >>> pool_to_grid(torch.zeros(2, 1, 8, 8)).shape, pool_to_grid(torch.zeros(2, 500)).shape
+    (torch.Size([2, 64]), torch.Size([2, 500]))
+    """
+    if x.ndim <= 2 or x[0].numel() <= GRID_FEATURES:
+        return x.flatten(1)
+    if x.ndim == 3:
+        x = x[:, None]  # maps without channels
+    channels, *space = x.shape[1:]
+    size = next(
+        k
+        for k in range(1, max(space) + 1)
+        if k == max(space) or channels * math.prod(-(-n // k) for n in space) <= GRID_FEATURES
+    )
+    averages = {1: avg_pool1d, 2: avg_pool2d, 3: avg_pool3d}
+    cells: Tensor = averages[len(space)](x, size, ceil_mode=True, count_include_pad=False)
+    return cells.flatten(1)
 
 
 def _pool_3d(

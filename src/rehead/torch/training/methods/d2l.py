@@ -93,7 +93,7 @@ def mean_lid(net: nn.Module, task: Task, epoch: int, how: Measurement) -> float:
     rows = torch.randperm(len(task.y), generator=generator)[: size * how.batches]
     rows = rows[: len(rows) // size * size].to(task.X.device)
     own = [str(name) for name in getattr(net, "feature_layers", ())][-1:]
-    names: Any = [how.layer] if how.layer is not None else own or "auto"
+    names: Any = [how.layer] if how.layer is not None else own or "hidden"
     samples = torch.split(task.X[rows], size)
     found = extract_features(net, list(samples), names, progress=False)
     features = torch.from_numpy(list(found.layers.values())[-1])
