@@ -394,3 +394,12 @@ class TestOddFeatures:
             clf = RobustGaussianClassifier(estimator, random_state=0).fit(X, y)
             assert clf.covariance_.shape == (1, 1)
             assert clf.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize(
+    "options", [{"support_fraction": 0.8}, {"n_starts": 2}, {"preset": "paper"}]
+)
+def test_explain_says_who_measures_the_noise(blobs, options):
+    X, y = blobs()
+    text = RobustGaussianClassifier(random_state=0, **options).fit(X, y).explain()
+    assert "estimator='auto' does" in text

@@ -65,7 +65,7 @@ class TestOfOurs:
     def test_held_out_samples_that_are_training_samples_or_lack_a_class(self, blobs):
         X, y = blobs()
         layers, ensemble = {"layer": X}, LayerEnsemble(random_state=0)
-        held_out = {"layer": X[y > 0]}, y[y > 0], np.flatnonzero(y > 0)
+        held_out = {"layer": X[y > 0] + 1e-3}, y[y > 0], np.flatnonzero(y > 0)
         told = warned_about(lambda: ensemble.fit(layers, y, held_out, ids=np.arange(len(y))))
         assert "120 of 120 validation samples are training samples" in told[0]
         assert "No held-out sample is labelled 0" in told[1]

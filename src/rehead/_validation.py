@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
@@ -22,6 +23,11 @@ from rehead._values import is_real as is_real
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Array:
     """Features as a finite 2-d float array; float32 stays float32."""
+    if issparse(X):
+        raise TypeError(
+            "Sparse input is not supported: a covariance of so many features cannot be estimated. "
+            "Reduce them first, with sklearn.decomposition.TruncatedSVD(100) for example."
+        )
     if getattr(X, "dtype", None) == np.float16:
         X = X.astype(np.float32)
     X = validate_data(

@@ -222,8 +222,10 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         kept = f"{self.support_.sum()} of {len(self.support_)} samples count"
         if self.noise_ is None:
-            of_consensus = self.preset is None and self.estimator in (None, "auto")
-            who = "the ensemble it belongs to did" if of_consensus else "estimator='auto' does"
+            # Only a member of a consensus says "auto" and has measured none.
+            chosen = {name: getattr(self, name) for name in OPTIONS}
+            member = resolve_options(self.estimator, self.preset, chosen).estimator == "auto"
+            who = "the ensemble it belongs to did" if member else "estimator='auto' does"
             return f"{kept}; it did not measure the noise ({who})."
         rounds = int(self.n_iter_.max())
         return f"{self.noise_.verdict()} {kept} for more than half, after {rounds} rounds."

@@ -120,7 +120,7 @@ def test_copies_are_at_no_distance_whatever_the_rounding():
 def test_of_layers(noisy, estimator):
     X, y, _ = noisy
     layers = {"a": X[:, :2], "b": X[:, 2:]}
-    held = {name: layer[300:] for name, layer in layers.items()}
+    held = {name: layer[300:] + 1e-3 for name, layer in layers.items()}
     ensemble = LayerEnsemble(estimator, random_state=0).fit(layers, y, validation=(held, y[300:]))
     found = score_labels(ensemble, layers, y).neighbours(0, layers, k=3)
     # In the last layer where each was estimated alone, else in that which judged.

@@ -169,7 +169,7 @@ def test_bad_input_is_refused(fitted):
         typicality(clf, X[:, :2])
     with pytest.raises(ValueError, match="one array of features"):
         typicality(clf, {"a": X})
-    with pytest.raises(TypeError, match="toarray"):
+    with pytest.raises(TypeError, match="TruncatedSVD"):
         typicality(clf, csr_matrix(X))
     with pytest.raises(TypeError, match="a LogisticRegression has no count_samples"):
         typicality(LogisticRegression().fit(X, y), X)

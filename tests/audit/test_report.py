@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
-from rehead import LabelReport
+from rehead import LabelReport, RobustGaussianClassifier, score_labels
 from rehead.audit.scores import LabelScores
 
 
@@ -90,3 +90,18 @@ def test_bad_questions_about_neighbours(noisy, report):
         report.neighbours(0, X, train=(X, report.given, ["a", "b"]))
     with pytest.raises(ValueError, match=r"train must be \(X, y\)"):
         report.neighbours(0, X, train=(X,))
+
+
+def test_corrected_labels_are_in_the_order_of_the_input():
+    rng = np.random.default_rng(0)
+    true = np.array(["cat", "dog"])[rng.integers(2, size=300)]
+    X = rng.normal(size=(300, 3)) + 6.0 * (true == "dog")[:, None]
+    y = np.where(rng.random(300) < 0.2, np.where(true == "cat", "dog", "cat"), true)
+    report = score_labels(RobustGaussianClassifier(random_state=0).fit(X, y), X, y)
+    corrected = report.corrected()
+    assert (corrected == true).mean() > 0.98 > (y == true).mean()
+    changed = corrected != y
+    assert (report.suggested_probability[changed] >= 0.9).all()
+    assert (report.corrected(1.0) != y).sum() <= changed.sum()
+    with pytest.raises(ValueError, match="min_probability"):
+        report.corrected(0)

@@ -48,3 +48,13 @@ def test_a_file_goes_before_a_data_set_of_the_same_name(fail):
 )
 def test_mistakes_are_one_line(fail, arguments, message):
     assert message in fail("corrupt", *arguments)
+
+
+def test_no_command_writes_over_what_it_reads(fail, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("y.txt").write_text("a\nb\n" * 20)
+    Path("t.csv").write_text("x,label\n" + "1,a\n2,b\n" * 20)
+    for source, output in (("y.txt", "y.txt"), ("t.csv:label", "t.csv"), ("y.txt", "./y.txt")):
+        said = fail("corrupt", source, "-o", output, "--noise", "uniform", "--rate", "0.3")
+        assert "is what the command reads" in said
+    assert Path("y.txt").read_text() == "a\nb\n" * 20

@@ -98,6 +98,17 @@ def test_layers_that_all_memorised_are_warned_of():
     warn_if_all_memorised({"a": 0.4, "b": 0.9})  # not all
 
 
+def test_held_out_labels_that_are_cleaner_are_warned_of():
+    rng = np.random.default_rng(0)
+    true = rng.integers(3, size=1500)
+    X = rng.normal(size=(1500, 4)) + 4.0 * np.eye(3, 4)[true]
+    noisy = noise.uniform(true, 0.4, random_state=0).labels
+    train, held = {"x": X[:1000], "half": X[:1000, :3]}, {"x": X[1000:], "half": X[1000:, :3]}
+    with pytest.warns(UserWarning, match="they seem to be cleaner"):
+        LayerEnsemble(random_state=0).fit(train, noisy[:1000], validation=(held, true[1000:]))
+    LayerEnsemble(random_state=0).fit(train, noisy[:1000], validation=(held, noisy[1000:]))
+
+
 @pytest.fixture(scope="module")
 def judged():
     rng = np.random.default_rng(0)

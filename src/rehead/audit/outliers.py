@@ -6,7 +6,8 @@ from typing import Any
 
 from rehead import _validation as check
 from rehead._typing import Array
-from rehead.audit.protocol import LabelJudge, as_judge
+from rehead.audit.models import as_judge
+from rehead.audit.protocol import LabelJudge
 
 
 def typicality(model: LabelJudge, X: Any, y: Any = None) -> Array:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol, Self
 
-from sklearn.exceptions import NotFittedError
-
 from rehead._typing import Array
 from rehead.fitted import LabelVerdicts
 from rehead.gaussian import NoiseModel
@@ -56,32 +54,3 @@ class SavedJudge(LabelJudge, Protocol):
 
     def inputs_of(self, layers: Mapping[str, Any]) -> Any:
         """What it takes of features by layer name."""
-
-
-METHODS = (
-    "count_samples",
-    "check_inputs",
-    "predict_proba",
-    "judge_labels",
-    "judge_typicality",
-    "judging_space",
-)
-"""Of a LabelJudge; ``classes_`` and ``noise_`` are there once it is fitted."""
-
-
-def as_judge(model: Any, need: str, of_head: str) -> LabelJudge:
-    """The model, if it is fitted and can judge; ``of_head`` is what a RobustHead has instead."""
-    kind = type(model).__name__
-    missing = [name for name in METHODS if not callable(getattr(model, name, None))]
-    if missing:
-        hint = f" {of_head}" if kind == "RobustHead" else ""
-        raise TypeError(
-            f"{need} by a RobustGaussianClassifier, a LayerEnsemble, or another model with the "
-            f"methods of rehead.audit.protocol.LabelJudge; a {kind} has no {missing[0]}.{hint}"
-        )
-    if not hasattr(model, "classes_"):
-        raise NotFittedError(f"This {kind} is not fitted yet. Call fit first.")
-    if not hasattr(model, "noise_"):
-        raise TypeError(f"This {kind} has no noise_. It must be a NoiseModel, or None.")
-    judge: LabelJudge = model
-    return judge

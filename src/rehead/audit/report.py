@@ -15,6 +15,7 @@ from rehead import _validation as check
 from rehead._typing import Array
 from rehead.audit import export, review
 from rehead.audit.inputs import count_labels, rows_of, rows_of_samples
+from rehead.audit.kinds import OUTLIER
 from rehead.audit.neighbours import Neighbours, Samples, nearest_others
 from rehead.audit.protocol import LabelJudge
 from rehead.audit.scores import LabelScores
@@ -83,6 +84,33 @@ class LabelReport(LabelScores):
         n = self.n_review() if n is None else review.check_number(n)
         named: Array = self.names[self.order[:n]]
         return named
+
+    def corrected(self, min_probability: float = 0.9) -> Array:
+        """Labels in the order of the input, corrected where the suggestion is sure enough.
+
+        Samples that are unlike every class keep their labels: no class fits them.
+
+        Parameters
+        ----------
+        min_probability : float in (0, 1], default=0.9
+            A label is replaced if its suggestion is at least as probable.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rehead import RobustGaussianClassifier, score_labels
+        >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0], [9]], 30, axis=0)
+        >>> y = np.repeat(["cat", "dog"], 30)
+        >>> y[4] = "dog"
+        >>> report = score_labels(RobustGaussianClassifier(random_state=0).fit(X, y), X, y)
+        >>> str(report.corrected()[4]), int((report.corrected() != y).sum())
+        ('cat', 1)
+        """
+        if not (check.is_real(min_probability) and 0 < min_probability <= 1):
+            raise ValueError(f"min_probability must be in (0, 1], got {min_probability!r}.")
+        sure = self.suspect & (self.suggested_probability >= min_probability)
+        labels: Array = np.where(sure & (self.kind != OUTLIER), self.suggested, self.given)
+        return labels
 
     def n_review(self, share: float = review.SHARE, one_in: float = review.ONE_IN) -> int:
         """How many of the worst labels to look at.

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rehead.cli.arguments import Features, Judge, Labels
-from rehead.cli.checks import need_features, need_folder, need_head
+from rehead.cli.checks import need_features, need_folder, need_head, need_other_file
 from rehead.cli.program import app, friendly
 
 
@@ -33,6 +33,7 @@ def audit(
     """Judge labels: which are wrong, what they should be, how many to review."""
     if output is not None:
         need_folder(output)
+        need_other_file(output, head, data, labels, ids)
     from rehead.audit.files import audit_files
 
     need_head(head)

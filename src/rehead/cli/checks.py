@@ -56,3 +56,14 @@ def number_or_auto(text: str | None, option: str) -> float | str | None:
         return float(text)
     except ValueError:
         raise ValueError(f"{option} must be a number or auto, got {text!r}.") from None
+
+
+def need_other_file(output: Path, *inputs: str | Path | None) -> None:
+    """Refuse to write over what is read."""
+    for source in inputs:
+        file = str(source or "")
+        for path in (file, file.rpartition(":")[0]):  # FILE:COLUMN
+            if path and output.exists() and Path(path).exists() and output.samefile(path):
+                raise ValueError(
+                    f"{output} is what the command reads; it would be lost. Choose another file."
+                )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rehead.cli.checks import need_folder
+from rehead.cli.checks import need_folder, need_other_file
 from rehead.cli.program import app, friendly
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def corrupt(
 ) -> None:
     """Make some labels wrong on purpose. The file of clean ones is left alone."""
     need_folder(output)
+    need_other_file(output, labels)
     from rehead._validation import check_choice
     from rehead.files.tables import write_noisy_labels
     from rehead.noise import NOISES

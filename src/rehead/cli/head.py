@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rehead.cli.arguments import Features, Head, Judge, Labels
-from rehead.cli.checks import need_features, need_folder, need_head, number_or_auto
+from rehead.cli.checks import need_features, need_folder, need_head, need_other_file, number_or_auto
 from rehead.cli.program import app, friendly
 
 
@@ -30,6 +30,7 @@ def fit(
 ) -> None:
     """Fit a robust head on features and noisy labels."""
     need_folder(output)
+    need_other_file(output, train, labels, validation, validation_labels)
     from rehead.ensemble import LayerEnsemble
     from rehead.files.tables import read_labels, read_layers
 
@@ -62,6 +63,7 @@ def predict(
 ) -> None:
     """Predict labels from features: id, label and its probability, as CSV."""
     need_folder(output)
+    need_other_file(output, head, data)
     from rehead.audit.files import open_model
     from rehead.files.tables import read_ids, read_layers, write_csv
 

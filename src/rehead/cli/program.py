@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -22,12 +23,19 @@ def friendly(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            command(*args, **kwargs)
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                command(*args, **kwargs)
         except (ValueError, TypeError, OSError, ImportError) as error:
             typer.echo(f"Error: {error}", err=True)
             raise typer.Exit(1) from error
 
     return run
+
+
+def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
+    """A warning in one line; the line of the source that it comes from helps nobody here."""
+    typer.echo(f"Warning: {message}", err=True)
 
 
 def _version(show: bool) -> None:

@@ -31,6 +31,7 @@ from rehead.ensemble.judges import (
     memorisation_gaps,
     more_judges,
     warn_if_all_memorised,
+    warn_if_held_out_is_cleaner,
 )
 from rehead.ensemble.members import fit_members
 from rehead.ensemble.problem import STACK, HeldOut, Problem
@@ -79,6 +80,7 @@ def _choose_and_fit(problem: Problem, choice: Choice, seed: int, gaps: dict[str,
         return fit_judges(problem, list(problem.layers)[:1], choice, seed)
     names = choose_judges(gaps)
     warn_if_all_memorised(gaps)
+    warn_if_held_out_is_cleaner(gaps)
     judges = fit_judges(problem, names, choice, seed)
     if len(gaps) > len(names) and judges.confidence() < SETTINGS.sure_judges:
         more = more_judges(problem, gaps, names)

@@ -20,6 +20,7 @@ from rehead.ensemble.inputs import (
     LayerInputs,
     as_posterior,
     check_held_out,
+    check_not_shared,
     warn_of_absent_classes,
 )
 from rehead.ensemble.problem import STACK, Problem
@@ -185,6 +186,7 @@ priors, random_state
         held_out = None
         if validation is not None:
             held_out = check_held_out(validation, inputs, problem.classes, ids)
+            check_not_shared(problem.layers, held_out.layers)
         problem = replace(
             problem,
             held_out=held_out,

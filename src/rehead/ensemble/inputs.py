@@ -12,7 +12,11 @@ from rehead import _validation as check
 from rehead._typing import Array
 from rehead._warnings import warn
 from rehead.ensemble.problem import HeldOut
+from rehead.fingerprint import fingerprint
 from rehead.gaussian.probability import softmax
+
+FEW_SHARED = 0.02
+"""So few may be alike by chance: copies in the data, samples to which a layer is silent."""
 
 
 class Layer(BaseEstimator):
@@ -124,6 +128,33 @@ def check_held_out(
     n = len(next(iter(found.values())))
     codes = check.known_codes(check.check_labels(labels, n), classes)
     return HeldOut(found, codes)
+
+
+def check_not_shared(training: Mapping[str, Array], held_out: Mapping[str, Array]) -> None:
+    """Held-out samples must not be training samples; features tell, whatever the labels are.
+
+    More than half of them is an error: then it is the wrong data. Fewer may be copies in the data.
+    """
+    n = len(next(iter(training.values())))
+    shared = np.ones(len(next(iter(held_out.values()))), bool)
+    for name, X in training.items():
+        seen, new = (
+            fingerprint(np.asarray(of, np.float64), np.zeros(len(of), np.int64))
+            for of in (X, held_out[name])
+        )
+        shared &= np.isin(new, seen)
+    if shared.mean() <= FEW_SHARED:
+        return
+    what = (
+        f"{int(shared.sum())} of {len(shared)} validation samples have the features of training "
+        f"samples (row {int(np.flatnonzero(shared)[0])} first; {n} training samples)."
+    )
+    if shared.mean() > 0.5:
+        raise ValueError(
+            f"{what} A network has memorised their labels, so they cannot tell which layers to "
+            "trust. Pass samples that it was not trained on."
+        )
+    warn(f"{what} Leave them out: a network has memorised their labels.")
 
 
 def warn_of_absent_classes(codes: Array, classes: Array) -> None:

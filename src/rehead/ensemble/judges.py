@@ -129,6 +129,21 @@ def warn_if_all_memorised(gaps: Mapping[str, float]) -> None:
         )
 
 
+def warn_if_held_out_is_cleaner(gaps: Mapping[str, float]) -> None:
+    """Say so where held-out labels are not as noisy as those of training.
+
+    No layer can know them better than those it was estimated from; they must be easier to know.
+    """
+    best = min(gaps, key=lambda name: gaps[name])
+    if gaps[best] < -SETTINGS.cleaner_gap:
+        warn(
+            f"Held-out labels are much likelier than training labels ({-gaps[best]:.2f} nats, in "
+            f"{best}), so they seem to be cleaner. Then it cannot be told which layers memorised "
+            "the training labels, and the noise is underestimated. Hold out samples with labels "
+            "from the same source as those of training; pass checked labels as trusted= instead."
+        )
+
+
 class Opinion(NamedTuple):
     """What judges think of the training samples.
 

@@ -67,6 +67,9 @@ class Settings:
     memorised_gap: float = _setting(
         0.5, "memorisation gap (nats a label) from which on a layer knows its labels by heart"
     )
+    cleaner_gap: float = _setting(
+        0.25, "held-out labels that are likelier than training labels by this many nats are cleaner"
+    )
     sure_judges: float = _setting(
         0.85, "judges whose mean confidence is lower may ask other layers to join them"
     )

@@ -60,6 +60,15 @@ class Features:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def labels_for(self, what: str) -> Array:
+        """The labels, where these samples cannot do without."""
+        if self.labels is None:
+            raise ValueError(
+                f"The {what} loader gives no labels. Its batches must be (x, y), (x, y, id) or "
+                "dicts with 'labels'."
+            )
+        return self.labels
+
 
 def extract_features(
     net: nn.Module,

@@ -146,7 +146,7 @@ class RobustHead:
         if self.layers == "auto" and not self.ensemble.finds_consensus:
             names = "hidden"  # the paper has no witness
         features = self._extract(train, names, store, progress)
-        labels = _labels(features, "training")
+        labels = features.labels_for("training")
         hidden = [name for name in features.layers if name != INPUT]
         check_baselines(baselines, hidden)
         softmax = self._takes_softmax(features, np.unique(labels))
@@ -158,7 +158,7 @@ class RobustHead:
             named = not (features.numbered or of_validation.numbered)
             held_out = (
                 _inputs(of_validation, labels, softmax),
-                _labels(of_validation, "validation"),
+                of_validation.labels_for("validation"),
                 of_validation.ids if named else None,
             )
         ensemble = LayerEnsemble(**self.ensemble.get_params(deep=False))
@@ -211,6 +211,19 @@ class RobustHead:
         features = self._features_of(loader, progress)
         return self.ensemble_.predict(features)
 
+    def score(self, loader: Any, *, progress: bool | None = None) -> float:
+        """Accuracy on samples with (clean) labels."""
+        self._check_fitted()
+        features = self._extract(loader, self._taps, None, progress)
+        predicted = self.ensemble_.predict(self._inputs(features))
+        return float((predicted == features.labels_for("test")).mean())
+
+    def __repr__(self) -> str:
+        net = type(unwrap(self.net)).__name__
+        if not hasattr(self, "ensemble_"):
+            return f"RobustHead({net}, layers={self.layers!r}), not fitted"
+        return f"RobustHead({net}, layers={self.layers_}), fitted: {self.report_!r}"
+
     def score_samples(self, loader: Any, *, progress: bool | None = None) -> Array:
         """Log density in the penultimate layer: low for samples unlike all classes."""
         features = self._features_of(loader, progress)
@@ -232,7 +245,7 @@ class RobustHead:
         features = self._extract(loader, self._taps, None, progress)
         inputs = self._inputs(features)
         return abstention_threshold(
-            self.ensemble_, inputs, _labels(features, "held-out"), **options
+            self.ensemble_, inputs, features.labels_for("held-out"), **options
         )
 
     def predict_or_abstain(
@@ -257,7 +270,7 @@ class RobustHead:
         """
         self._check_fitted()
         features = self._extract(loader, self._taps, None, progress)
-        labels = _labels(features, "test")
+        labels = features.labels_for("test")
         inputs = self._inputs(features)
         return compare_ensemble(self.ensemble_, inputs, labels, features.outputs, self.baselines_)
 
@@ -273,7 +286,7 @@ class RobustHead:
         """Judge the labels of other samples; those of the training samples are in ``report_``."""
         self._check_fitted()
         features = self._extract(loader, self._taps, None, progress)
-        labels = _labels(features, "audited")
+        labels = features.labels_for("audited")
         return _report_of(self.ensemble_, features, self._inputs(features), labels)
 
     def neighbours(
@@ -385,12 +398,3 @@ def _report_of(
 ) -> LabelReport:
     # Ids of a loader may repeat, which an audit of its own would refuse.
     return replace(score_labels(ensemble, inputs, labels), ids=np.array(features.ids))
-
-
-def _labels(features: Features, what: str) -> Array:
-    if features.labels is None:
-        raise ValueError(
-            f"The {what} loader gives no labels. Its batches must be (x, y), (x, y, id) or dicts "
-            "with 'labels'."
-        )
-    return features.labels
