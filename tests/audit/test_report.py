@@ -94,9 +94,9 @@ def test_bad_questions_about_neighbours(noisy, report):
 
 def test_corrected_labels_are_in_the_order_of_the_input():
     rng = np.random.default_rng(0)
-    true = np.array(["cat", "dog"])[rng.integers(2, size=300)]
-    X = rng.normal(size=(300, 3)) + 6.0 * (true == "dog")[:, None]
-    y = np.where(rng.random(300) < 0.2, np.where(true == "cat", "dog", "cat"), true)
+    true = np.array(["cat", "dog"])[rng.integers(2, size=2000)]
+    X = rng.normal(size=(2000, 3)) + 6.0 * (true == "dog")[:, None]
+    y = np.where(rng.random(2000) < 0.2, np.where(true == "cat", "dog", "cat"), true)
     report = score_labels(RobustGaussianClassifier(random_state=0).fit(X, y), X, y)
     corrected = report.corrected()
     assert (corrected == true).mean() > 0.98 > (y == true).mean()
