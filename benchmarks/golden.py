@@ -62,6 +62,10 @@ FIRST_EXPECTED = [
         ("typical of train", "typical", "quality", "suggested"),
         "class totals are those of the soft counts, not of their largest parts",
     ),
+    *(
+        Expected(fits, ("rate",), "the standard error contains what memorised judges cannot see")
+        for fits in ("consensus*", "head*")
+    ),
     Expected(
         "consensus*",
         None,

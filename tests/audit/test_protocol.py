@@ -15,7 +15,7 @@ from rehead import (
     score_labels,
     typicality,
 )
-from rehead.audit.models import METHODS, as_judge
+from rehead.audit.pipelines import METHODS, as_judge
 from rehead.fitted import LabelVerdicts
 from rehead.gaussian import NoiseModel
 

@@ -1,6 +1,6 @@
 """Which labels are wrong, and how many: the model turned on the labels of its samples.
 
-``protocol.py`` what is asked of a model; ``models.py`` models, and pipelines that end in one;
+``protocol.py`` what is asked of a model; ``pipelines.py`` models, and pipelines that end in one;
 ``inputs.py`` samples in blocks, ids; ``judging.py`` the quality of labels, block by block;
 ``kinds.py`` what is wrong with a sample; ``scoring.py`` puts these together; ``scores.py`` and
 ``report.py`` the result, with ``review.py``, ``neighbours.py``, ``export.py`` and ``summary.py``

@@ -37,7 +37,7 @@ from scipy.stats import binom, norm
 from rehead import _validation as check
 from rehead._typing import Array
 from rehead._warnings import warn
-from rehead.audit.models import as_judge
+from rehead.audit.pipelines import as_judge
 from rehead.audit.protocol import LabelJudge
 from rehead.gaussian import NoiseModel
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from rehead import _validation as check
 from rehead._typing import Array
-from rehead.audit.models import as_judge
+from rehead.audit.pipelines import as_judge
 from rehead.audit.protocol import LabelJudge
 
 

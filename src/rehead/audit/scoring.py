@@ -11,7 +11,7 @@ from rehead._typing import Array
 from rehead.audit.inputs import check_in_sample, check_recognised, count_labels, sample_ids
 from rehead.audit.judging import Verdicts, judge_in_blocks
 from rehead.audit.kinds import kinds_of
-from rehead.audit.models import as_judge
+from rehead.audit.pipelines import as_judge
 from rehead.audit.protocol import LabelJudge
 from rehead.audit.report import LabelReport
 from rehead.gaussian import NoiseModel
