@@ -168,6 +168,9 @@ def check_layers(layers: Any, expected: list[str] | None = None) -> None:
             f"layers must be a non-empty dict of layer name to features, got "
             f"{type(layers).__name__}. For one layer: {{'features': X}}."
         )
+    odd = [name for name in layers if not isinstance(name, str)]
+    if odd:
+        raise ValueError(f"Names of layers must be text, got {odd[0]!r}. Use {str(odd[0])!r}.")
     lengths = {name: len(X) for name, X in layers.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(

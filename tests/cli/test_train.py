@@ -27,3 +27,12 @@ def test_from_a_data_set_to_a_head_on_the_command_line(succeed):
 )
 def test_mistakes_are_one_line(fail, arguments, message):
     assert message in fail("train", *arguments)
+
+
+def test_noise_without_a_rate_and_a_rate_without_noise(fail, tmp_path):
+    output = str(tmp_path / "run")
+    said = fail("train", "--data", "digits", "--noise", "uniform", "-o", output)
+    assert "--rate 0.4" in said
+    said = fail("train", "--data", "digits", "--rate", "0.4", "-o", output)
+    assert "--noise uniform" in said
+    assert not (tmp_path / "run").exists()

@@ -91,3 +91,11 @@ def test_given_posteriors_are_checked_when_they_are_given(frames):
 def test_not_fitted():
     with pytest.raises(NotFittedError):
         LayerEnsemble().count_samples({"a": np.ones((2, 2))})
+
+
+def test_names_are_text(frames):
+    frame, y = frames
+    with pytest.raises(ValueError, match=r"must be text, got 1\. Use '1'"):
+        LayerEnsemble().fit({1: frame}, y)
+    with pytest.raises(ValueError, match="given must be a list of names, got 'softmax'"):
+        LayerEnsemble(given="softmax").fit({"a": frame, "softmax": np.ones((120, 2)) / 2}, y)

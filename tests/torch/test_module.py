@@ -92,3 +92,17 @@ def test_the_module_saves_as_a_state_dict(network):
     assert not torch.allclose(fresh(case.x), module(case.x))
     fresh.load_state_dict(module.state_dict())
     torch.testing.assert_close(fresh(case.x), module(case.x))
+
+
+def test_a_network_with_more_outputs_than_the_labels_have_classes(trained):
+    few = trained.noisy != 1
+    split = len(few) // 2
+    head = RobustHead(trained.net, random_state=0)
+    train, held = (
+        (trained.x[:split][few[:split]], trained.noisy[:split][few[:split]]),
+        (trained.x[split:][few[split:]], trained.noisy[split:][few[split:]]),
+    )
+    head.fit(train, held)
+    assert "softmax" in head.ensemble_.members_
+    found = head.to_module().eval()(trained.x).exp().detach().numpy()
+    np.testing.assert_allclose(found, head.predict_proba(trained.x), atol=1e-4)

@@ -43,6 +43,12 @@ def train(
 ) -> None:
     """Train a network on noisy labels. A killed run goes on when it is called again."""
     import rehead.torch  # noqa: F401  (says what to install if torch is missing)
+    from rehead.noise import NOISES
+
+    if noise in NOISES and rate == 0.0:
+        raise ValueError(f"--noise {noise} needs a share of wrong labels: --rate 0.4, for example.")
+    if noise == "none" and rate > 0.0:
+        raise ValueError(f"--rate {rate:g} needs a kind of noise: --noise uniform, for example.")
     from rehead.experiments.training import TrainSettings, run_training
     from rehead.files.tables import read_column
 

@@ -172,6 +172,8 @@ priors, random_state
         if self.weights is not None:
             check.check_choice(self.weights, ("nll", "corrected", "equal"), "weights")
         check.check_layers(layers)
+        if isinstance(self.given, str):
+            raise ValueError(f"given must be a list of names, got {self.given!r}.")
         for name in self.given or ():
             check.check_choice(name, layers, "given")
         if STACK in layers:

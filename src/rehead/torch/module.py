@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from rehead.ensemble import FittedEnsemble
 from rehead.ensemble.problem import STACK
+from rehead.evaluation.comparison import columns_of_classes
 from rehead.torch.batches import Batch
 from rehead.torch.taps import Finish, Recorder, Tap
 
@@ -33,6 +34,7 @@ class RobustModule(nn.Module):
         super().__init__()
         self.backbone = backbone
         self.classes = ensemble.classes.tolist()
+        self._labels = ensemble.classes
         self._taps = taps
         self._members = ensemble.names
         self._stacked = ensemble.stacked
@@ -76,7 +78,14 @@ class RobustModule(nn.Module):
 
     def _log_posterior(self, i: int, features: Tensor | None, output: Tensor) -> Tensor:
         if features is None:
-            own = torch.log_softmax(output.float(), dim=1) / self._temperature
+            columns = columns_of_classes(output.shape[1], self._labels)
+            if columns is None:
+                raise ValueError(
+                    f"The network has {output.shape[1]} outputs, and the head {len(self.classes)} "
+                    "classes: it is not clear which output is which class."
+                )
+            of_classes = output.float()[:, columns.tolist()]
+            own = torch.log_softmax(of_classes, dim=1) / self._temperature
             return torch.log_softmax(own + self.get_buffer("offsets"), dim=1)
         centre, weight = self.get_buffer(f"centre{i}"), self.get_buffer(f"weight{i}")
         scores = nn.functional.linear(features - centre, weight, self.get_buffer(f"bias{i}"))
