@@ -70,12 +70,11 @@ class TestPredictions:
     def test_a_second_fit_decides_anew_about_the_softmax(self, trained):
         x, noisy = trained.train
         head = RobustHead(trained.net, random_state=0)
-        two = noisy % 2  # of three outputs: the softmax has no place
-        with pytest.warns(ReheadWarning):
-            head.fit((x, two + 5))
+        held, held_noisy = trained.held_out
+        # Of three outputs, two classes that are none of them: the softmax has no place.
+        head.fit((x, noisy % 2 + 5), (held, held_noisy % 2 + 5))
         assert "softmax" not in head.ensemble_.members_
-        with pytest.warns(ReheadWarning):
-            head.fit(trained.train)
+        head.fit(trained.train, trained.held_out)
         assert "softmax" in head.ensemble_.members_
         with pytest.raises(ValueError, match="given= is for LayerEnsemble"):
             RobustHead(trained.net, given=["input"])
@@ -340,3 +339,12 @@ def test_copies_predict_and_report_the_same(trained, copied):
     np.testing.assert_array_equal(again.predict_proba(trained.new), head.predict_proba(trained.new))
     np.testing.assert_array_equal(again.report_.quality, head.report_.quality)
     assert again.compare(trained.new).rows == head.compare(trained.new).rows
+
+
+def test_without_held_out_samples_the_softmax_is_no_member(trained):
+    """It would be weighed on labels that it has memorised."""
+    head = RobustHead(trained.net, random_state=0)
+    with pytest.warns(ReheadWarning, match="No held-out samples"):
+        head.fit(trained.train)
+    assert "softmax" not in head.ensemble_.members_
+    assert "softmax" in head.fit(trained.train, trained.held_out).ensemble_.members_

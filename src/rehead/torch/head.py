@@ -53,15 +53,14 @@ class RobustHead:
         See :func:`extract_features`.
     softmax : bool, optional
         Make the network's own softmax a member of the ensemble, weighted like a layer. By default
-        it is one where the estimator is "auto" (and the network's outputs are the classes).
+        it is one where the estimator is "auto", the network's outputs are the classes, and ``fit``
+        is given validation samples: labels that it was trained on it knows by heart.
     **options
-        Further arguments of :class:`rehead.LayerEnsemble`: ``preset``, ``shrinkage``,
-        ``weights``, ``random_state``, ...
+        Of :class:`rehead.LayerEnsemble`: ``preset``, ``shrinkage``, ``random_state``, ...
 
     Attributes
     ----------
-    layers_ : list of str
-    classes_ : array
+    layers_, classes_ : list of str, array
     ensemble_ : LayerEnsemble
         The numpy twin: the same predictions from extracted features.
     baselines_ : dict of name to LayerEnsemble
@@ -149,7 +148,7 @@ class RobustHead:
         labels = features.labels_for("training")
         hidden = [name for name in features.layers if name != INPUT]
         check_baselines(baselines, hidden)
-        softmax = self._takes_softmax(features, np.unique(labels))
+        softmax = self._takes_softmax(features, np.unique(labels), validation is not None)
         taps = list(features.layers) if isinstance(self.layers, str) else self.layers
         inputs = _inputs(features, labels, softmax)
         held_out = None
@@ -175,10 +174,11 @@ class RobustHead:
         report = _report_of(ensemble, features, inputs, labels)
         return self._adopt(ensemble, others, report, taps)
 
-    def _takes_softmax(self, features: Features, classes: Array) -> bool:
+    def _takes_softmax(self, features: Features, classes: Array, held_out: bool) -> bool:
         """Whether the network's own softmax is to be a member."""
         known = columns_of_classes(features.outputs.shape[1], classes) is not None
-        wanted = self.ensemble.finds_consensus and known if self.softmax is None else self.softmax
+        fits = self.ensemble.finds_consensus and known and held_out
+        wanted = fits if self.softmax is None else self.softmax
         if wanted and SOFTMAX in features.layers:
             raise ValueError(
                 f"A layer is called {SOFTMAX!r}, and so is the network's own softmax, which is a "
