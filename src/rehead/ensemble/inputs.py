@@ -138,9 +138,10 @@ def check_not_shared(training: Mapping[str, Array], held_out: Mapping[str, Array
     n = len(next(iter(training.values())))
     shared = np.ones(len(next(iter(held_out.values()))), bool)
     for name, X in training.items():
+        # In the precision of the training features, which are not copied: they may be large.
         seen, new = (
-            fingerprint(np.asarray(of, np.float64), np.zeros(len(of), np.int64))
-            for of in (X, held_out[name])
+            fingerprint(of, np.zeros(len(of), np.int64))
+            for of in (X, held_out[name].astype(X.dtype, copy=False))
         )
         shared &= np.isin(new, seen)
     if shared.mean() <= FEW_SHARED:
