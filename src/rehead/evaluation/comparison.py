@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
-
-import numpy as np
 
 from rehead import _validation as check
 from rehead._typing import Array
@@ -15,7 +13,7 @@ from rehead.ensemble import LayerEnsemble
 from rehead.ensemble.fitted import mixture
 from rehead.evaluation.baselines import TITLES
 from rehead.evaluation.metrics import Scores, scores
-from rehead.gaussian.probability import softmax
+from rehead.evaluation.outputs import ClassOutputs, check_class_names, read_outputs_as
 
 SOFTMAX, ROBUST = "softmax", "robust"
 
@@ -51,10 +49,15 @@ def compare_ensemble(
     y: Any,
     outputs: Array | None = None,
     baselines: Mapping[str, LayerEnsemble] = MappingProxyType({}),
+    *,
+    class_names: Sequence[Any] | None = None,
+    read_as: ClassOutputs | None = None,
 ) -> Comparison:
     """Score an ensemble, its members, and the softmax of the network's ``outputs``.
 
-    ``baselines`` are other ensembles of (some of) the same layers.
+    ``baselines`` are other ensembles of (some of) the same layers. ``class_names`` are the labels
+    of the outputs, in their order; without them the labels ``y`` tell whether the order is clear,
+    and where it is not, a warning does. ``read_as`` says it all, where it was found out before.
 
     Examples
     --------
@@ -69,8 +72,11 @@ def compare_ensemble(
     posteriors = model.member_posteriors(layers)
     codes = check.known_codes(check.check_labels(y, len(posteriors[0])), model.classes_)
     rows = {}
-    if outputs is not None:
-        rows[SOFTMAX] = scores(own_softmax(outputs, model.classes_), codes)
+    if outputs is not None and read_as is None:
+        names = check_class_names(class_names)
+        read_as = read_outputs_as(outputs, model.classes_[codes], model.classes_, names)
+    if outputs is not None and read_as is not None:
+        rows[SOFTMAX] = scores(read_as.posterior(outputs), codes)
     for name, posterior in zip(model.members_, posteriors, strict=True):
         if name not in rows:
             rows[name] = scores(posterior, codes)
@@ -86,25 +92,3 @@ def compare_ensemble(
 def _title(baseline: str, rows: Mapping[str, Scores]) -> str:
     title = TITLES.get(baseline, baseline)
     return title if title not in rows else f"{title} (baseline)"
-
-
-def columns_of_classes(n_outputs: int, classes: Array) -> Array | None:
-    """Which output of a network is which class, or None if that is not clear."""
-    if classes.dtype.kind in "iu" and classes.min() >= 0 and classes.max() < n_outputs:
-        return classes
-    return np.arange(n_outputs) if len(classes) == n_outputs else None
-
-
-def own_softmax(outputs: Array, classes: Array) -> Array:
-    """The network's own posterior of the given classes.
-
-    Whole-numbered classes are columns of the output; others are its columns in sorted order.
-    """
-    columns = columns_of_classes(outputs.shape[1], classes)
-    if columns is None:
-        raise ValueError(
-            f"The network has {outputs.shape[1]} outputs and there are {len(classes)} classes "
-            f"({list(classes[:5])} ...): it is not clear which output is which class. Use whole "
-            "numbers, as in training, for the labels."
-        )
-    return softmax(outputs[:, columns].astype(np.float64), overwrite=True)

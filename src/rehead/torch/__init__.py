@@ -7,7 +7,8 @@ except ImportError as error:
         'rehead.torch needs PyTorch. Install it with: pip install "rehead[torch]"'
     ) from error
 
-from rehead.torch.features import Features, extract_features, open_features
+from rehead.torch.extracted import Features, open_features
+from rehead.torch.features import extract_features
 from rehead.torch.head import RobustHead
 from rehead.torch.module import RobustModule
 

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader, RandomSampler, SequentialSampler
+from torch.utils.data import (
+    DataLoader,
+    Dataset,
+    IterableDataset,
+    RandomSampler,
+    SequentialSampler,
+    default_collate,
+)
 
+from rehead import _validation as check
 from rehead._typing import Array
 from rehead._warnings import warn
 
 LABEL_KEYS = ("labels", "label", "targets", "target", "y")
 ID_KEYS = ("ids", "id", "idx", "index", "indices")
+MASK = "attention_mask"
 DEFAULT_BATCH = 256
+Keys = Mapping[str, str | Sequence[str]]
+"""Names of "inputs", "labels" and "ids" in batches that are dicts."""
 
 
 @dataclass(frozen=True)
@@ -43,21 +54,28 @@ class Batch:
     @property
     def mask(self) -> Tensor | None:
         """The attention mask, where there is one."""
-        mask = self.kwargs.get("attention_mask")
+        mask = self.kwargs.get(MASK)
         return mask if isinstance(mask, Tensor) else None
 
     def to(self, device: torch.device) -> Batch:
         """The batch with its inputs on a device."""
-        args = tuple(_moved(a, device) for a in self.args)
-        kwargs = {k: _moved(v, device) for k, v in self.kwargs.items()}
-        return replace(self, args=args, kwargs=kwargs)
+        return self.changed(lambda x: x.to(device))
+
+    def changed(self, change: Callable[[Tensor], Tensor]) -> Batch:
+        """The batch with all tensors of its inputs changed."""
+        args = tuple(_mapped(a, change) for a in self.args)
+        return replace(
+            self, args=args, kwargs={k: _mapped(v, change) for k, v in self.kwargs.items()}
+        )
 
 
-def read_batch(batch: Any) -> Batch:
+def read_batch(batch: Any, keys: Keys | None = None) -> Batch:
     """Bring one batch to the common form.
 
     Understood are a tensor or array, ``(x,)``, ``(x, y)``, ``(x, y, id)`` and dicts, in which
-    labels and ids go by the usual names and the rest are keyword arguments of the network.
+    labels and ids go by the usual names and the rest are named inputs of the network. ``keys`` says
+    which entry of a dict is what: ``{"inputs": "image", "labels": "grade", "ids": "file"}``; what
+    it does not name is then left out of the inputs.
 
     Examples
     --------
@@ -67,37 +85,68 @@ def read_batch(batch: Any) -> Batch:
     (2, [0, 1], ['a', 'b'])
     >>> sorted(read_batch({"input_ids": torch.zeros(2, 3), "labels": [1, 0]}).kwargs)
     ['input_ids']
+    >>> read_batch({"image": torch.zeros(2, 3), "grade": [1, 0]}, {"labels": "grade"}).labels
+    array([1, 0])
     """
     if isinstance(batch, Mapping):
-        rest = dict(batch)
-        labels = _pop_first(rest, LABEL_KEYS)
-        ids = _pop_first(rest, ID_KEYS)
-        return Batch((), {k: _tensor(v) for k, v in rest.items()}, _column(labels), _column(ids))
-    if isinstance(batch, (tuple, list)):
-        if not 1 <= len(batch) <= 3:
-            raise ValueError(
-                f"A batch has {len(batch)} parts; expected x, (x, y) or (x, y, id). Wrap several "
-                "inputs as one: ((x1, x2), y)."
-            )
-        x, labels, ids = (*batch, None, None)[:3]
-        if isinstance(x, Mapping):
-            inner = read_batch(x)
-            return Batch((), inner.kwargs, _column(labels), _column(ids))
-        args = x if isinstance(x, tuple) else (x,)
-        return Batch(tuple(_tensor(a) for a in args), {}, _column(labels), _column(ids))
-    return Batch((_tensor(batch),))
+        return _read_mapping(batch, keys or {})
+    if not isinstance(batch, (tuple, list)):
+        return Batch((as_tensor(batch),))
+    if not 1 <= len(batch) <= 3:
+        raise ValueError(
+            f"A batch has {len(batch)} parts; expected x, (x, y) or (x, y, id). Wrap several "
+            "inputs as one: ((x1, x2), y)."
+        )
+    x, labels, ids = (*batch, None, None)[:3]
+    if isinstance(x, Mapping):
+        return replace(_read_mapping(x, keys or {}), labels=_labels(labels), ids=_column(ids))
+    # Loaders make lists of tuples.
+    several = isinstance(x, (tuple, list)) and all(_is_array(part) for part in x)
+    args = tuple(as_tensor(part) for part in x) if several else (as_tensor(x),)
+    return Batch(args, {}, _labels(labels), _column(ids))
 
 
-def read_loader(loader: Any) -> Iterator[Batch]:
+def check_keys(keys: Any) -> None:
+    """Raise if names of entries are not said as they should be."""
+    if keys is None:
+        return
+    if not isinstance(keys, Mapping):
+        raise ValueError(f"keys must be a dict such as {{'inputs': 'image'}}, got {keys!r}.")
+    for role in keys:
+        check.check_choice(role, ("inputs", "labels", "ids"), "keys")
+
+
+def _read_mapping(batch: Mapping[str, Any], keys: Keys) -> Batch:
+    asked = {role: [v] if isinstance(v, str) else list(v) for role, v in keys.items()}
+    missing = [name for names in asked.values() for name in names if name not in batch]
+    if missing:
+        raise ValueError(
+            f"A batch has no {missing[0]!r}, which keys= names; it has "
+            f"{check.first_few(list(batch))}."
+        )
+    rest = dict(batch)
+    labels, ids = (
+        rest.pop(asked[role][0]) if role in asked else _pop_first(rest, usual)
+        for role, usual in (("labels", LABEL_KEYS), ("ids", ID_KEYS))
+    )
+    if "inputs" in asked:
+        args, rest = tuple(as_tensor(batch[name]) for name in asked["inputs"]), {}
+    else:
+        args, rest = (), {name: as_tensor(value) for name, value in rest.items()}
+    return Batch(args, rest, _labels(labels), _column(ids))
+
+
+def read_loader(loader: Any, keys: Keys | None = None) -> Iterator[Batch]:
     """Batches of a loader, with ids.
 
     A ``DataLoader`` that shuffles is read in the order of its data set instead, without dropping
-    the last batch, so that the number of a sample is its place in the data set. A tensor, an array
-    or ``(X, y)`` is cut into batches. Samples without ids are numbered in the order they come.
+    the last batch, so that the number of a sample is its place in the data set. A data set, a
+    tensor, an array, ``(X, y)`` or a dict of them is cut into batches. Samples without ids are
+    numbered in the order they come.
     """
     start = 0
     for raw in _iterable(loader):
-        batch = read_batch(raw)
+        batch = read_batch(raw, keys)
         n = len(batch)
         for name, column in (("labels", batch.labels), ("ids", batch.ids)):
             if column is not None and len(column) != n:
@@ -115,15 +164,19 @@ def read_loader(loader: Any) -> Iterator[Batch]:
 def _iterable(loader: Any) -> Iterable[Any]:
     if isinstance(loader, DataLoader):
         return _in_order(loader)
-    if isinstance(loader, (Tensor, np.ndarray)):
-        return _cut((loader,))
+    if _is_data_set(loader):
+        return DataLoader(loader, batch_size=DEFAULT_BATCH, collate_fn=collate)
+    if isinstance(loader, Mapping):
+        return _cut_mapping(loader)
+    if _is_array(loader):
+        return _cut((as_column(loader),))
     if isinstance(loader, tuple) and 1 <= len(loader) <= 3 and _is_array(loader[0]):
-        return _cut(loader)
-    if isinstance(loader, Iterable):
+        return _cut(tuple(as_column(c) for c in loader))
+    if isinstance(loader, Iterable) and not isinstance(loader, (str, bytes)):
         return loader
     raise TypeError(
-        f"Cannot read batches from {type(loader).__name__}. Pass a DataLoader, an iterable of "
-        "batches, a tensor, or (X, y)."
+        f"Cannot read batches from {type(loader).__name__}. Pass a DataLoader, a data set, an "
+        "iterable of batches, a tensor, or (X, y)."
     )
 
 
@@ -148,13 +201,60 @@ def _in_order(loader: DataLoader[Any]) -> Iterable[Any]:
     return loader
 
 
+def _is_data_set(loader: Any) -> bool:
+    """Whether samples are asked for one by one: of torch, or as Hugging Face's ``datasets`` are."""
+    if isinstance(loader, Dataset):
+        # One that can only be iterated may give batches, and says itself what it gives.
+        return not isinstance(loader, IterableDataset)
+    return hasattr(loader, "column_names") and hasattr(loader, "__getitem__")
+
+
+def collate(samples: list[Any]) -> Any:
+    """A batch of samples; entries of dicts may be lists, as long as they are equally long."""
+    if not isinstance(samples[0], Mapping):
+        return default_collate(samples)
+    return {name: _stacked([s[name] for s in samples], name) for name in samples[0]}
+
+
+def _stacked(values: list[Any], name: str) -> Any:
+    first = values[0]
+    if isinstance(first, (str, bytes)) or first is None:
+        return values
+    try:
+        if isinstance(first, Tensor):
+            return torch.stack(values)
+        return np.stack([np.asarray(v) for v in values])
+    except (ValueError, RuntimeError) as error:
+        raise ValueError(
+            f"The samples' {name!r} differ in shape, so they cannot be put into a batch ({error}). "
+            "Pad them first, or pass a DataLoader whose collate_fn does."
+        ) from error
+
+
+def _cut_mapping(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    if not any(_is_array(c) for c in columns.values()):
+        raise TypeError(
+            f"Cannot read batches from a dict of {check.first_few(list(columns))}: none is a "
+            "tensor or an array. Pass a DataLoader, (X, y) or {'x': X, 'labels': y}."
+        )
+    named = {name: as_column(column) for name, column in columns.items()}
+    for part in _cut(tuple(named.values())):
+        yield dict(zip(named, part, strict=True))
+
+
 def _cut(columns: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    lengths = {len(c) for c in columns}
+    if len(lengths) > 1:
+        raise ValueError(
+            f"The columns have different lengths: {[len(c) for c in columns]}. Pass one label and "
+            "one id for each sample."
+        )
     for a in range(0, len(columns[0]), DEFAULT_BATCH):
         yield tuple(c[a : a + DEFAULT_BATCH] for c in columns)
 
 
 def tensors_in(value: Any) -> Iterator[Tensor]:
-    """All tensors in nested tuples, lists and mappings, in order."""
+    """All tensors in nested tuples, lists, mappings and dataclasses, in order."""
     if isinstance(value, Tensor):
         yield value
     elif isinstance(value, Mapping):
@@ -163,24 +263,40 @@ def tensors_in(value: Any) -> Iterator[Tensor]:
     elif isinstance(value, (tuple, list)):
         for item in value:
             yield from tensors_in(item)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for part in fields(value):
+            yield from tensors_in(getattr(value, part.name))
 
 
-def _moved(value: Any, device: torch.device) -> Any:
+def _mapped(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
+    """The value with all tensors in nested tuples, lists and mappings changed."""
     if isinstance(value, Tensor):
-        return value.to(device)
+        return change(value)
     if isinstance(value, Mapping):
-        return {k: _moved(v, device) for k, v in value.items()}
+        return {k: _mapped(v, change) for k, v in value.items()}
     if isinstance(value, (tuple, list)):
-        return type(value)(_moved(v, device) for v in value)
+        parts = [_mapped(v, change) for v in value]
+        return parts if isinstance(value, list) else tuple(parts)
     return value
 
 
 def _is_array(value: Any) -> bool:
-    return isinstance(value, (Tensor, np.ndarray))
+    """Tensors, arrays and tables."""
+    return isinstance(value, Tensor) or hasattr(value, "__array__")
 
 
-def _tensor(value: Any) -> Any:
-    return torch.from_numpy(np.ascontiguousarray(value)) if isinstance(value, np.ndarray) else value
+def as_column(values: Any) -> Any:
+    """What can be cut: tables become arrays."""
+    return values if isinstance(values, (Tensor, list, tuple)) else np.asarray(values)
+
+
+def as_tensor(value: Any) -> Any:
+    """Arrays and tables as tensors; anything else as it is."""
+    if isinstance(value, Tensor) or not hasattr(value, "__array__"):
+        return value
+    array = np.ascontiguousarray(value)
+    # Text and objects cannot be tensors; the network may not take them at all.
+    return torch.from_numpy(array) if array.dtype.kind in "biufc" else value
 
 
 def _pop_first(mapping: dict[str, Any], names: tuple[str, ...]) -> Any:
@@ -192,3 +308,26 @@ def _column(values: Any) -> Array | None:
     if values is None:
         return None
     return values.numpy(force=True) if isinstance(values, Tensor) else np.asarray(values)
+
+
+def _labels(values: Any) -> Array | None:
+    """Labels of a batch, one a sample."""
+    if isinstance(values, (tuple, list)) and any(np.ndim(v) > 0 for v in values):
+        raise ValueError(
+            f"A batch has {len(values)} columns of labels. A head predicts one: fit a head for "
+            "each, with a loader of (x, y1) and another of (x, y2)."
+        )
+    labels = _column(values)
+    if labels is None or labels.ndim == 1:
+        return labels
+    if labels.ndim == 0:
+        raise ValueError(
+            f"A batch has the single label {labels.item()!r}: these are samples, not batches. Pass "
+            "DataLoader(samples, batch_size=64)."
+        )
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        return labels[:, 0]
+    raise ValueError(
+        f"A batch has labels of shape {labels.shape}; expected one a sample. Pass y.argmax(1) if "
+        "they are one-hot."
+    )

@@ -7,22 +7,24 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from torch import Tensor, nn
+from torch.utils.data import Dataset
 
 from rehead import _validation as check
 from rehead._progress import progress_bar
 from rehead._typing import Array
-from rehead.files.store import Chunk, FeatureStore, StoreError, StoreWriter
-from rehead.torch.batches import Batch, read_loader
+from rehead.files.store import Chunk, StoreError, StoreWriter
+from rehead.torch.arguments import as_arguments, in_precision, network_dtype
+from rehead.torch.batches import Batch, Keys, check_keys, read_loader
+from rehead.torch.extracted import Features, open_features
 from rehead.torch.layers import auto_layers, witness_layers
+from rehead.torch.outputs import LogitsTaker
 from rehead.torch.pooling import POOLS, Pool, pool_output
 from rehead.torch.taps import (
     INPUT,
-    Finish,
     Layers,
     Recorder,
     Tap,
@@ -30,44 +32,11 @@ from rehead.torch.taps import (
     resolve_taps,
     unwrap,
 )
+from rehead.torch.weights import network_fingerprint
 
 CHOSEN = ("auto", "hidden", "auto+input")
 """Words that stand for layers; the last one is an earlier name of the first."""
 log = logging.getLogger("rehead")
-
-
-@dataclass(frozen=True, eq=False)
-class Features:
-    """Features of each layer with the labels and ids of the samples, and the network's output.
-
-    Attributes
-    ----------
-    layers : mapping of layer name to float32 array of shape (n_samples, width)
-    labels : array of shape (n_samples,) or None
-    ids : array of shape (n_samples,)
-    outputs : float32 array of shape (n_samples, n_outputs)
-        What the network itself returns, its logits.
-    numbered : bool
-        Whether the loader gave no ids, so that they are numbers in the order the samples came.
-    """
-
-    layers: Mapping[str, Array]
-    labels: Array | None
-    ids: Array
-    outputs: Array
-    numbered: bool = False
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def labels_for(self, what: str) -> Array:
-        """The labels, where these samples cannot do without."""
-        if self.labels is None:
-            raise ValueError(
-                f"The {what} loader gives no labels. Its batches must be (x, y), (x, y, id) or "
-                "dicts with 'labels'."
-            )
-        return self.labels
 
 
 def extract_features(
@@ -76,6 +45,7 @@ def extract_features(
     layers: Layers | str = "auto",
     *,
     pool: Pool | Mapping[str, Pool] = "mean",
+    keys: Keys | None = None,
     store: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Features:
@@ -87,12 +57,15 @@ def extract_features(
     Parameters
     ----------
     net : nn.Module
-        On any device. ``torch.compile`` and ``DataParallel`` wrappers are looked through; a half
-        precision network gets its inputs in its own precision.
-    loader : DataLoader, iterable of batches, tensor, array or (X, y)
-        Batches are ``x``, ``(x, y)``, ``(x, y, id)`` or dicts. A ``DataLoader`` that shuffles is
-        read in the order of its data set. Use one without random augmentation.
-    layers : "auto", "hidden", list of names, or mapping
+        On any device. ``torch.compile`` and ``DataParallel`` wrappers are looked through. It gets
+        its inputs in its own precision; whole numbers (token ids, bytes) stay what they are. Of
+        several things that it returns, what is called "logits" are its logits, else the narrowest
+        tensor with one row a sample that has a column for each class.
+    loader : DataLoader, data set, iterable of batches, tensor, array or (X, y)
+        Batches are ``x``, ``(x, y)``, ``(x, y, id)`` or dicts; several inputs are ``((x1, x2),
+        y)``. A ``DataLoader`` that shuffles is read in the order of its data set. Use one without
+        random augmentation.
+    layers : "auto", "hidden", name, list of names, or mapping
         "hidden" chooses some hidden layers; "auto" adds a witness that cannot have memorised
         labels: the input, images averaged over a coarse grid, token ids as the mean of the
         network's own embeddings. Names as ``net.named_modules()`` gives them. ``"name.input"`` is
@@ -101,6 +74,12 @@ def extract_features(
         other networks (frozen encoders): ``{"pixels": "input", "encoder": encoder}``.
     pool : {"mean", "first", "tokens", "channels", "flatten", "grid"}, function, or mapping
         See :func:`rehead.torch.pooling.pool_output`.
+    keys : mapping, optional
+        Entries of batches that are dicts, where they do not go by the usual names: ``{"inputs":
+        "image", "labels": "grade", "ids": "file"}``. Inputs may be a list, in the order of the
+        network's arguments. Without it, labels are "labels", "label", "targets", "target" or "y",
+        ids "ids", "id", "idx", "index" or "indices", and what the network does not take is left
+        out.
     store : path, optional
         Write to a folder of ``.npy`` shards as the features come, and return arrays mapped from
         it. Memory then does not grow with the data set, and a run that was killed continues.
@@ -123,40 +102,67 @@ def extract_features(
     >>> features.labels.tolist(), features.ids.tolist()
     ([0, 1, 0, 1, 0], [0, 1, 2, 3, 4])
     """
+    return extract(net, loader, Wanted(layers, pool, keys), store=store, progress=progress)
+
+
+class Wanted(NamedTuple):
+    """What is to be extracted; ``n_outputs`` is the width of the logits, where it is known."""
+
+    layers: Layers | str
+    pool: Pool | Mapping[str, Pool] = "mean"
+    keys: Keys | None = None
+    n_outputs: int | None = None
+
+
+def extract(
+    net: nn.Module,
+    loader: Any,
+    wanted: Wanted,
+    *,
+    store: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> Features:
+    """What :func:`extract_features` does."""
+    check_keys(wanted.keys)
     with random_state_kept():
-        return _extract(unwrap(net), loader, layers, pool, store, progress)
+        return _extract(unwrap(net), loader, wanted, store, progress)
 
 
 def _extract(
     net: nn.Module,
     loader: Any,
-    layers: Layers | str,
-    pool: Pool | Mapping[str, Pool],
+    wanted: Wanted,
     store: str | os.PathLike[str] | None,
     progress: bool | None,
 ) -> Features:
-    batches = read_loader(loader)
-    if isinstance(layers, str):
-        check.check_choice(layers, CHOSEN, "layers")
+    batches = read_loader(loader, wanted.keys)
+    layers = wanted.layers
+    if isinstance(layers, str) and layers in CHOSEN:
         first = next(batches)
         batches = chain([first], batches)
-        witness = [] if layers == "hidden" else witness_layers(net, first)
-        hidden = [name for name in auto_layers(net, first) if name not in witness]
-        log.info("layers=%r chose %s", layers, ", ".join([*witness, *hidden]))
-        layers = [*witness, *hidden]
+        layers = _chosen_layers(net, first, layers)
     taps = resolve_taps(net, layers)
     with progress_bar("features", _length(loader), show=progress) as advance:
         if store is None:
-            return _in_memory(_chunks(net, batches, taps, pool, advance))
+            return _in_memory(_chunks(net, batches, taps, wanted, advance))
         names = [tap.name for tap in taps]
         writer = StoreWriter(store, names, fingerprint=network_fingerprint(net))
         advance(writer.n_rows)
         if not writer.complete:
             _skip(batches, writer.n_rows)
-            for chunk in _chunks(net, batches, taps, pool, advance):
+            for chunk in _chunks(net, batches, taps, wanted, advance):
                 writer.append(chunk)
             writer.finish()
     return open_features(store)
+
+
+def _chosen_layers(net: nn.Module, batch: Batch, word: str) -> list[str]:
+    """The layers that "auto" or "hidden" stands for."""
+    batch = in_precision(as_arguments(batch, net), network_dtype(net))
+    witness = [] if word == "hidden" else witness_layers(net, batch)
+    hidden = [name for name in auto_layers(net, batch) if name not in witness]
+    log.info("layers=%r chose %s", word, ", ".join([*witness, *hidden]))
+    return [*witness, *hidden]
 
 
 def _skip(batches: Iterator[Batch], n_rows: int) -> None:
@@ -172,88 +178,48 @@ def _skip(batches: Iterator[Batch], n_rows: int) -> None:
             )
 
 
-class StoredFeatures(Features):
-    """Features in a store; read from disk when they are asked for, and not kept in memory."""
-
-    def __init__(self, store: FeatureStore) -> None:
-        object.__setattr__(self, "store", store)
-
-    store: FeatureStore
-
-    @property
-    def layers(self) -> Mapping[str, Array]:
-        return _LayersOf(self.store)
-
-    @property
-    def labels(self) -> Array | None:
-        return self.store.labels
-
-    @property
-    def ids(self) -> Array:
-        return self.store.ids
-
-    @property
-    def outputs(self) -> Array:
-        return self.store.outputs
-
-    @property
-    def numbered(self) -> bool:
-        return self.store.numbered
-
-    def __len__(self) -> int:
-        return len(self.store)
-
-
-class _LayersOf(Mapping[str, Array]):
-    def __init__(self, store: FeatureStore) -> None:
-        self._store = store
-
-    def __getitem__(self, name: str) -> Array:
-        return self._store.layer(name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._store.layers
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._store.layers)
-
-    def __len__(self) -> int:
-        return len(self._store.layers)
-
-
-def open_features(store: str | os.PathLike[str]) -> StoredFeatures:
-    """Features that were written to a store."""
-    return StoredFeatures(FeatureStore(store))
-
-
 def _chunks(
     net: nn.Module,
     batches: Iterator[Batch],
     taps: list[Tap],
-    pool: Pool | Mapping[str, Pool],
+    wanted: Wanted,
     advance: Callable[[int], None],
 ) -> Iterator[Chunk]:
     """Run the network; give the pooled features of one batch after the other."""
-    with Recorder(net, taps, pooling(net, taps, pools_of(pool, taps))) as recorder:
+    logits = LogitsTaker(wanted.n_outputs)
+    with Recorder(net, taps, Pooling.of(net, taps, wanted.pool)) as recorder:
         for batch in batches:
             pooled, output = recorder(batch)
             layers = {name: _checked(features, name, batch) for name, features in pooled.items()}
             assert batch.ids is not None
-            logits = _plain(output).flatten(1).numpy(force=True)
-            yield Chunk(layers, batch.labels, batch.ids, logits, batch.numbered)
+            outputs = _plain(logits(output, batch)).numpy(force=True)
+            yield Chunk(layers, batch.labels, batch.ids, outputs, batch.numbered)
             advance(len(batch))
 
 
-def pooling(net: nn.Module, taps: list[Tap], pools: Mapping[str, Pool]) -> Finish:
-    """A function that pools the output of a tap as soon as it is there."""
-    recorder = Recorder(net, taps)
-    tokens = {tap.name: recorder.tokens(tap) for tap in taps}
+@dataclass(frozen=True)
+class Pooling:
+    """Pools the output of a tap as soon as it is there.
 
-    def finish(tap: Tap, output: Tensor, batch: Batch) -> Tensor:
+    ``pools`` says how, for each tap, and ``tokens`` whether its 3-d output is (batch, tokens,
+    features).
+    """
+
+    pools: dict[str, Pool]
+    tokens: dict[str, bool | None]
+
+    def __call__(self, tap: Tap, output: Tensor, batch: Batch) -> Tensor:
+        """One vector a sample."""
         name = tap.name
-        return pool_output(_plain(output), pools[name], name, tokens=tokens[name], mask=batch.mask)
+        return pool_output(
+            _plain(output), self.pools[name], name, tokens=self.tokens[name], mask=batch.mask
+        )
 
-    return finish
+    @classmethod
+    def of(cls, net: nn.Module, taps: list[Tap], pool: Pool | Mapping[str, Pool]) -> Pooling:
+        """How the taps of a network are pooled."""
+        recorder = Recorder(net, taps)
+        return cls(pools_of(pool, taps), {tap.name: recorder.tokens(tap) for tap in taps})
 
 
 def pools_of(pool: Pool | Mapping[str, Pool], taps: list[Tap]) -> dict[str, Pool]:
@@ -321,24 +287,9 @@ def _length(loader: Any) -> int | None:
     data = getattr(loader, "dataset", None)
     if data is None and isinstance(loader, tuple):
         data = loader[0]
-    if data is None and isinstance(loader, (Tensor, np.ndarray)):
+    if data is None and isinstance(loader, (Tensor, np.ndarray, Dataset)):
         data = loader
     try:
         return len(data)  # type: ignore[arg-type]
     except TypeError:
         return None
-
-
-def network_fingerprint(net: nn.Module) -> str:
-    """A checksum of a network's weights and of the names of its layers."""
-    import hashlib
-
-    digest = hashlib.sha256()
-    for name, value in net.state_dict().items():
-        digest.update(name.encode())
-        if isinstance(value, Tensor):
-            plain = value.dequantize() if value.is_quantized else value
-            data = plain.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
-            digest.update(str(tuple(value.shape)).encode() + str(value.dtype).encode())
-            digest.update(data.numpy().tobytes())
-    return digest.hexdigest()

@@ -4,32 +4,40 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
 from sklearn.exceptions import NotFittedError
 from torch import nn
 
 from rehead._typing import Array
-from rehead.audit import LabelReport, Neighbours, score_labels
+from rehead._values import is_real
+from rehead._warnings import warn
+from rehead.audit import LabelReport, Neighbours
 from rehead.audit.abstention import Abstention, abstention_threshold, predict_or_abstain
 from rehead.audit.outliers import typicality
 from rehead.ensemble import LayerEnsemble
-from rehead.evaluation.baselines import check_baselines, fit_baselines
-from rehead.evaluation.comparison import (
-    SOFTMAX,
-    Comparison,
-    columns_of_classes,
-    compare_ensemble,
-    own_softmax,
-)
+from rehead.evaluation.baselines import check_baselines
+from rehead.evaluation.comparison import Comparison, compare_ensemble
+from rehead.evaluation.outputs import check_class_names
 from rehead.files.persist import ModelFileError
-from rehead.torch.features import Features, extract_features, network_fingerprint, pooling, pools_of
-from rehead.torch.headfile import SavedHead
-from rehead.torch.module import RobustModule
+from rehead.torch.batches import Keys, check_keys
+from rehead.torch.extracted import Features
+from rehead.torch.features import Pooling, Wanted, extract
+from rehead.torch.fitting import (
+    FittedHead,
+    Samples,
+    check_validation,
+    find_outputs,
+    fit_head,
+    hidden_layers,
+    wants_softmax,
+)
+from rehead.torch.headfile import SavedHead, Settings
+from rehead.torch.module import RobustModule, robust_module
+from rehead.torch.outputs import class_names_of
 from rehead.torch.pooling import Pool
-from rehead.torch.taps import INPUT, Layers, resolve_taps, unwrap
+from rehead.torch.taps import Layers, resolve_taps, unwrap
+from rehead.torch.weights import KnownWeights
 
 
 class RobustHead:
@@ -42,7 +50,7 @@ class RobustHead:
     ----------
     net : nn.Module
         Trained on noisy labels. Any device.
-    layers : "auto", list of names, or mapping
+    layers : "auto", "hidden", name, list of names, or mapping
         See :func:`extract_features`. "auto" takes the earliest hidden layer, the last blocks of the
         last stages, the input of the last linear layer and, for the default estimator, a witness
         that cannot have memorised labels: the raw input in a coarse form; ``layers_`` tells which.
@@ -53,8 +61,15 @@ class RobustHead:
         See :func:`extract_features`.
     softmax : bool, optional
         Make the network's own softmax a member of the ensemble, weighted like a layer. By default
-        it is one where the estimator is "auto", the network's outputs are the classes, and ``fit``
-        is given validation samples: labels that it was trained on it knows by heart.
+        it is one where the estimator is "auto", it is clear which output is which class, and
+        ``fit`` is given validation samples: labels that it was trained on it knows by heart.
+    class_names : sequence, optional
+        The label of each output of the network, in the order of the outputs. By default labels
+        that are whole numbers are the numbers of the outputs; names are those of a Hugging Face
+        configuration (``id2label``), or the outputs in sorted order. Labels, noisy as they are,
+        must bear that out: where they do not, the softmax is left out with a warning.
+    keys : mapping, optional
+        Entries of batches that are dicts; see :func:`extract_features`.
     **options
         Of :class:`rehead.LayerEnsemble`: ``preset``, ``shrinkage``, ``random_state``, ...
 
@@ -93,12 +108,17 @@ class RobustHead:
         *,
         pool: Pool | Mapping[str, Pool] = "mean",
         softmax: bool | None = None,
+        class_names: Sequence[Any] | None = None,
+        keys: Keys | None = None,
         **options: Any,
     ) -> None:
         self.net = net
         self.layers = layers
         self.pool = pool
         self.softmax = softmax
+        self.class_names = check_class_names(class_names)
+        self.keys = keys
+        check_keys(keys)
         if "given" in options:
             raise ValueError("given= is for LayerEnsemble; here, softmax=True adds the softmax.")
         self.ensemble = LayerEnsemble(estimator, **options)  # settings; fit makes another one
@@ -121,9 +141,9 @@ class RobustHead:
 
         Parameters
         ----------
-        train : loader of (x, y) or (x, y, id)
+        train : loader or data set of (x, y) or (x, y, id)
             The data the network was trained on, with their noisy labels, without augmentation.
-        validation : loader, optional
+        validation : loader or data set, optional
             Samples the network was *not* trained on, with labels as noisy, for the weights of the
             layers, and to tell which layers memorised the training labels.
         trusted : boolean array-like, optional
@@ -141,64 +161,38 @@ class RobustHead:
         """
         baselines = baselines or ()
         check_baselines(baselines)
+        check_validation(validation)
         names: Layers | str = self.layers
         if self.layers == "auto" and not self.ensemble.finds_consensus:
             names = "hidden"  # the paper has no witness
-        features = self._extract(train, names, store, progress)
-        labels = features.labels_for("training")
-        hidden = [name for name in features.layers if name != INPUT]
-        check_baselines(baselines, hidden)
-        softmax = self._takes_softmax(features, np.unique(labels), validation is not None)
+        wanted = Wanted(names, self.pool, self.keys)
+        features = extract(self.net, train, wanted, store=store, progress=progress)
+        check_baselines(baselines, hidden_layers(features))
         taps = list(features.layers) if isinstance(self.layers, str) else self.layers
-        inputs = _inputs(features, labels, softmax)
         held_out = None
         if validation is not None:
-            of_validation = self._extract(validation, taps, None, progress)
-            named = not (features.numbered or of_validation.numbered)
-            held_out = (
-                _inputs(of_validation, labels, softmax),
-                of_validation.labels_for("validation"),
-                of_validation.ids if named else None,
-            )
-        ensemble = LayerEnsemble(**self.ensemble.get_params(deep=False))
-        ensemble.set_params(given=[SOFTMAX] if softmax else None)
-        ensemble.fit(inputs, labels, held_out, ids=features.ids, trusted=trusted, groups=groups)
-        others = fit_baselines(
-            baselines,
-            {name: inputs[name] for name in hidden},
-            labels,
-            held_out,
-            ensemble.random_state,
-            trusted,
-        )
-        report = _report_of(ensemble, features, inputs, labels)
-        return self._adopt(ensemble, others, report, taps)
+            wanted = wanted._replace(layers=taps, n_outputs=features.outputs.shape[1])
+            held_out = extract(self.net, validation, wanted, progress=progress)
+        samples = Samples(features, held_out, trusted, groups)
+        softmax = wants_softmax(self.softmax, self.ensemble, samples)
+        names_of_outputs = self._class_names(features.labels_for("training"))
+        read_as = find_outputs(samples, names_of_outputs, wanted=softmax)
+        member = read_as if softmax else None
+        fitted = fit_head(self.ensemble, samples, member, baselines)
+        fitted = fitted._replace(taps=taps, read_as=read_as)
+        return self._adopt(fitted, KnownWeights(unwrap(self.net)))
 
-    def _takes_softmax(self, features: Features, classes: Array, held_out: bool) -> bool:
-        """Whether the network's own softmax is to be a member."""
-        known = columns_of_classes(features.outputs.shape[1], classes) is not None
-        fits = self.ensemble.finds_consensus and known and held_out
-        wanted = fits if self.softmax is None else self.softmax
-        if wanted and SOFTMAX in features.layers:
-            raise ValueError(
-                f"A layer is called {SOFTMAX!r}, and so is the network's own softmax, which is a "
-                f"member too. Rename the layer, {{'name': {SOFTMAX!r}}}, or pass softmax=False."
-            )
-        return wanted
+    def _class_names(self, classes: Array) -> list[Any] | None:
+        return self.class_names or class_names_of(unwrap(self.net), classes)
 
-    def _adopt(
-        self,
-        ensemble: LayerEnsemble,
-        baselines: dict[str, LayerEnsemble],
-        report: LabelReport,
-        taps: Layers,
-    ) -> Self:
+    def _adopt(self, fitted: FittedHead, weights: KnownWeights) -> Self:
         """What was fitted, all at once: a fit that fails leaves nothing behind."""
-        self.ensemble_, self.baselines_, self.report_ = ensemble, baselines, report
-        self.classes_ = ensemble.classes_
-        self.layers_ = [name for name in ensemble.layers_ if name not in ensemble.inputs_.given]
-        self._taps = taps
-        self._fingerprint = network_fingerprint(unwrap(self.net))
+        self._fitted, self._weights = fitted, weights
+        self.ensemble_, self.baselines_ = fitted.ensemble, fitted.baselines
+        self.report_ = fitted.report
+        self.classes_ = fitted.ensemble.classes_
+        given = fitted.ensemble.inputs_.given
+        self.layers_ = [name for name in fitted.ensemble.layers_ if name not in given]
         return self
 
     def predict_proba(self, loader: Any, *, progress: bool | None = None) -> Array:
@@ -213,9 +207,8 @@ class RobustHead:
 
     def score(self, loader: Any, *, progress: bool | None = None) -> float:
         """Accuracy on samples with (clean) labels."""
-        self._check_fitted()
-        features = self._extract(loader, self._taps, None, progress)
-        predicted = self.ensemble_.predict(self._inputs(features))
+        features = self._extract(loader, progress)
+        predicted = self.ensemble_.predict(self.ensemble_inputs(features))
         return float((predicted == features.labels_for("test")).mean())
 
     def __repr__(self) -> str:
@@ -241,9 +234,8 @@ class RobustHead:
 
         ``options`` are those of :func:`rehead.abstention_threshold`.
         """
-        self._check_fitted()
-        features = self._extract(loader, self._taps, None, progress)
-        inputs = self._inputs(features)
+        features = self._extract(loader, progress)
+        inputs = self.ensemble_inputs(features)
         return abstention_threshold(
             self.ensemble_, inputs, features.labels_for("held-out"), **options
         )
@@ -268,29 +260,35 @@ class RobustHead:
         Comparison
             Accuracy, negative log likelihood and calibration error; ``print`` shows the table.
         """
-        self._check_fitted()
-        features = self._extract(loader, self._taps, None, progress)
+        features = self._extract(loader, progress)
         labels = features.labels_for("test")
-        inputs = self._inputs(features)
-        return compare_ensemble(self.ensemble_, inputs, labels, features.outputs, self.baselines_)
+        return compare_ensemble(
+            self.ensemble_,
+            self.ensemble_inputs(features),
+            labels,
+            features.outputs if features.outputs.shape[1] else None,
+            self.baselines_,
+            class_names=self._class_names(self.classes_),
+            read_as=self._fitted.read_as,
+        )
 
-    def find_mislabelled(self) -> Array:
-        """Ids of training samples whose label is probably wrong, worst first.
+    def find_mislabelled(self, loader: Any = None, *, progress: bool | None = None) -> Array:
+        """Ids of samples whose label is probably wrong, worst first.
 
-        Samples are named by the ids of the loader, or by their place in the data set.
+        Of the training samples, or of those of a loader. They are named by the ids of the loader,
+        or by their place in the data set.
         """
         self._check_fitted()
-        return self.report_.mislabelled()
+        report = self.report_ if loader is None else self.score_labels(loader, progress=progress)
+        return report.mislabelled()
 
     def score_labels(self, loader: Any, *, progress: bool | None = None) -> LabelReport:
         """Judge the labels of other samples; those of the training samples are in ``report_``."""
-        self._check_fitted()
-        features = self._extract(loader, self._taps, None, progress)
-        labels = features.labels_for("audited")
-        return _report_of(self.ensemble_, features, self._inputs(features), labels)
+        features = self._extract(loader, progress)
+        return self._fitted.report_of(features, "audited")
 
     def neighbours(
-        self, which: Any, train: Any, k: int = 5, *, progress: bool | None = None
+        self, which: Any, train: Any = None, k: int = 5, *, progress: bool | None = None
     ) -> Neighbours:
         """The nearest training samples that have other labels than those in question.
 
@@ -303,6 +301,11 @@ class RobustHead:
         k : int, default=5
             So many neighbours.
         """
+        self._check_fitted()
+        if train is None or is_real(train):
+            raise ValueError(
+                "Features are not kept: pass the training data again, head.neighbours(ids, train)."
+            )
         features = self._features_of(train, progress)
         return self.report_.neighbours(which, features, k)
 
@@ -314,14 +317,24 @@ class RobustHead:
     def to_module(self) -> RobustModule:
         """Backbone and new head as one ``nn.Module``, for ``torch.export`` and ONNX.
 
-        It returns log probabilities of the classes in the order of ``classes_``.
+        It returns log probabilities of the classes in the order of ``classes_``. The network is
+        shared, and in evaluation mode afterwards, as the module is; a module that shares nothing is
+        ``copy.deepcopy(head.to_module())``.
         """
         self._check_fitted()
+        self._check_weights()
         inner = unwrap(self.net)
-        taps = resolve_taps(inner, self._taps)
-        finish = pooling(inner, taps, pools_of(self.pool, taps))
-        module = RobustModule(inner, taps, finish, self.ensemble_.fitted_)
-        return module.train(inner.training)
+        taps = resolve_taps(inner, self._fitted.taps)
+        pooling = Pooling.of(inner, taps, self.pool)
+        return robust_module(inner, taps, pooling, self.ensemble_.fitted_, self._fitted.read_as)
+
+    def ensemble_inputs(self, features: Features) -> Mapping[str, Array]:
+        """What ``ensemble_`` takes, from features that were extracted with ``layers_``.
+
+        The layers, and the network's own softmax where it is a member.
+        """
+        self._check_fitted()
+        return self._fitted.inputs(features)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the head, without the network, to one file; no pickle.
@@ -332,17 +345,8 @@ class RobustHead:
             If layers or pooling are functions, which a file cannot hold.
         """
         self._check_fitted()
-        saved = SavedHead(
-            ensemble=self.ensemble_,
-            baselines=self.baselines_,
-            report=self.report_,
-            taps=self._taps,
-            layers=self.layers,
-            pool=self.pool,
-            softmax=self.softmax,
-            fingerprint=self._fingerprint,
-        )
-        saved.write(path)
+        settings = Settings(self.layers, self.pool, self.softmax, self.class_names, self.keys)
+        SavedHead(self._fitted, settings, self._weights.fingerprint).write(path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], net: nn.Module) -> Self:
@@ -354,47 +358,36 @@ class RobustHead:
             If the file is damaged or of another kind, or the network has other weights.
         """
         saved = SavedHead.read(path)
-        if saved.fingerprint != network_fingerprint(unwrap(net)):
+        weights = KnownWeights(unwrap(net))
+        if saved.fingerprint != weights.fingerprint:
             raise ModelFileError(
                 f"{path} was made for a network with other weights. Load those weights into the "
                 "network first, or fit a new head."
             )
-        self = cls(net, saved.layers, pool=saved.pool, softmax=saved.softmax)
-        self.ensemble.set_params(**{**saved.ensemble.get_params(deep=False), "given": None})
-        return self._adopt(saved.ensemble, saved.baselines, saved.report, saved.taps)
+        self = cls(net, **saved.settings._asdict())
+        ensemble = saved.fitted.ensemble
+        self.ensemble.set_params(**{**ensemble.get_params(deep=False), "given": None})
+        return self._adopt(saved.fitted, weights)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "ensemble_"):
             raise NotFittedError("This RobustHead is not fitted yet. Call fit first.")
 
-    def _extract(
-        self,
-        loader: Any,
-        layers: Layers | str,
-        store: str | os.PathLike[str] | None,
-        progress: bool | None,
-    ) -> Features:
-        return extract_features(
-            self.net, loader, layers, pool=self.pool, store=store, progress=progress
-        )
+    def _check_weights(self) -> None:
+        if not self._weights.are_those_of(unwrap(self.net)):
+            warn(
+                "The network's weights have changed since the head was fitted, so its features are "
+                "others than those that the head knows. Fit the head again, or load the weights "
+                "that it was fitted for."
+            )
+
+    def _extract(self, loader: Any, progress: bool | None) -> Features:
+        """Features of other samples, as those of the fit were taken."""
+        self._check_fitted()
+        self._check_weights()
+        fitted = self._fitted
+        wanted = Wanted(fitted.taps, self.pool, self.keys, fitted.n_outputs)
+        return extract(self.net, loader, wanted, progress=progress)
 
     def _features_of(self, loader: Any, progress: bool | None) -> Mapping[str, Array]:
-        self._check_fitted()
-        return self._inputs(self._extract(loader, self._taps, None, progress))
-
-    def _inputs(self, features: Features) -> Mapping[str, Array]:
-        return _inputs(features, self.classes_, SOFTMAX in self.ensemble_.inputs_.given)
-
-
-def _inputs(features: Features, labels: Array, softmax: bool) -> Mapping[str, Array]:
-    """What the ensemble takes: the layers, and the softmax where it is a member."""
-    if not softmax:
-        return features.layers
-    return {**features.layers, SOFTMAX: own_softmax(features.outputs, np.unique(labels))}
-
-
-def _report_of(
-    ensemble: LayerEnsemble, features: Features, inputs: Mapping[str, Array], labels: Array
-) -> LabelReport:
-    # Ids of a loader may repeat, which an audit of its own would refuse.
-    return replace(score_labels(ensemble, inputs, labels), ids=np.array(features.ids))
+        return self.ensemble_inputs(self._extract(loader, progress))

@@ -9,8 +9,10 @@ from torch import Tensor, nn
 
 from rehead.ensemble import FittedEnsemble
 from rehead.ensemble.problem import STACK
-from rehead.evaluation.comparison import columns_of_classes
+from rehead.evaluation.outputs import ClassOutputs
+from rehead.torch.arguments import as_arguments, takes
 from rehead.torch.batches import Batch
+from rehead.torch.outputs import logits_of
 from rehead.torch.taps import Finish, Recorder, Tap
 
 
@@ -21,7 +23,9 @@ class RobustModule(nn.Module):
     order of ``classes``: their softmax is the robust posterior, so the module can stand wherever a
     classifier that returns logits stood.
 
-    The backbone is shared, not copied; it is put in evaluation mode by ``eval()`` as usual.
+    The backbone is shared, not copied: ``copy.deepcopy(module)`` makes one that shares nothing. A
+    module begins in evaluation mode, and the backbone with it; in training mode the features would
+    be others than those that the head was fitted on.
     """
 
     def __init__(
@@ -30,21 +34,24 @@ class RobustModule(nn.Module):
         taps: list[Tap],
         pooling: Finish,
         ensemble: FittedEnsemble,
+        read_as: ClassOutputs | None,
     ) -> None:
         super().__init__()
         self.backbone = backbone
         self.classes = ensemble.classes.tolist()
         self._labels = ensemble.classes
         self._taps = taps
+        self._pooling = pooling
         self._members = ensemble.names
         self._stacked = ensemble.stacked
+        self._read_as = read_as
         # The network's softmax is the only member that is given.
         calibration = next(iter(ensemble.given.values()), None)
-        offsets = torch.zeros(len(self.classes))
-        self._temperature = 1.0
+        offsets, temperature = torch.zeros(len(self.classes)), 1.0
         if calibration is not None:
-            self._temperature, offsets = calibration.temperature, torch.tensor(calibration.offsets)
+            offsets, temperature = torch.tensor(calibration.offsets), calibration.temperature
         self.register_buffer("offsets", offsets.float())
+        self.register_buffer("temperature", torch.tensor(float(temperature)))
         self.encoders = nn.ModuleDict(
             {
                 tap.name.replace(".", "_"): tap.source
@@ -60,33 +67,81 @@ class RobustModule(nn.Module):
         self.register_buffer(
             "log_weights", weights.clamp(min=torch.finfo(torch.float32).tiny).log()
         )
-        self._recorder = Recorder(backbone, taps, pooling)
+        self.eval()
 
-    def forward(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Log probabilities of the classes."""
-        batch = Batch(args, kwargs)
-        with self._recorder.hooked():
-            features, output = self._recorder.run(batch)
+    def forward(self, x: Any = None, *more: Any, **named: Any) -> Tensor:
+        """Log probabilities of the classes, one row a sample.
+
+        ``x`` is the input; a network with several inputs gets the others as it would without the
+        head, in their order or by name.
+        """
+        return self.log_posterior(Batch(() if x is None else (x, *more), named))
+
+    def log_posterior(self, batch: Batch) -> Tensor:
+        """Log probabilities of the classes for a batch."""
+        recorder = Recorder(self.backbone, self._taps, self._pooling)
+        with recorder.hooked():
+            features, output = recorder.run(as_arguments(batch, self.backbone))
         if self._stacked:
             features[STACK] = torch.cat([features[name] for name in self._stacked], dim=1)
         logs = [
-            self._log_posterior(i, features.get(name), output)
+            self._of_layer(i, features[name]) if name in features else self._own(output)
             for i, name in enumerate(self._members)
         ]
-        log_weights: Tensor = self.get_buffer("log_weights")
-        return torch.logsumexp(torch.stack(logs, dim=2) + log_weights, dim=2)
+        return torch.logsumexp(torch.stack(logs, dim=2) + self.get_buffer("log_weights"), dim=2)
 
-    def _log_posterior(self, i: int, features: Tensor | None, output: Tensor) -> Tensor:
-        if features is None:
-            columns = columns_of_classes(output.shape[1], self._labels)
-            if columns is None:
-                raise ValueError(
-                    f"The network has {output.shape[1]} outputs, and the head {len(self.classes)} "
-                    "classes: it is not clear which output is which class."
-                )
-            of_classes = output.float()[:, columns.tolist()]
-            own = torch.log_softmax(of_classes, dim=1) / self._temperature
-            return torch.log_softmax(own + self.get_buffer("offsets"), dim=1)
-        centre, weight = self.get_buffer(f"centre{i}"), self.get_buffer(f"weight{i}")
-        scores = nn.functional.linear(features - centre, weight, self.get_buffer(f"bias{i}"))
-        return torch.log_softmax(scores, dim=1)
+    def _own(self, output: Any) -> Tensor:
+        """Of the network's softmax, calibrated."""
+        read_as = self._read_as
+        logits = logits_of(output, None if read_as is None else read_as.n_outputs)
+        if logits is None:
+            raise ValueError(
+                "The network does not return the logits that it did when the head was fitted. Fit "
+                "the head again."
+            )
+        if read_as is None:  # of an earlier file
+            read_as = ClassOutputs.of_earlier(logits.shape[1], self._labels)
+        of_classes = logits.float()[:, read_as.columns.tolist()]
+        if read_as.probabilities:
+            of_classes = of_classes.clamp(min=torch.finfo(torch.float32).tiny).log()
+        own = torch.log_softmax(of_classes, dim=1) / self.get_buffer("temperature")
+        return torch.log_softmax(own + self.get_buffer("offsets"), dim=1)
+
+    def _of_layer(self, i: int, features: Tensor) -> Tensor:
+        centre, weight, bias = (
+            self.get_buffer(f"{part}{i}").float() for part in ("centre", "weight", "bias")
+        )
+        return torch.log_softmax(nn.functional.linear(features - centre, weight, bias), dim=1)
+
+
+class _TextModule(RobustModule):
+    """For networks that take token ids, as those of Hugging Face do."""
+
+    def forward(  # type: ignore[override]
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        **named: Any,
+    ) -> Tensor:
+        """Log probabilities of the classes, one row a sample."""
+        own = {
+            "input_ids": input_ids,
+            "attention_mask": attention_mask,
+            "token_type_ids": token_type_ids,
+        }
+        return self.log_posterior(
+            Batch((), {**{k: v for k, v in own.items() if v is not None}, **named})
+        )
+
+
+def robust_module(
+    backbone: nn.Module,
+    taps: list[Tap],
+    pooling: Finish,
+    ensemble: FittedEnsemble,
+    read_as: ClassOutputs | None,
+) -> RobustModule:
+    """A module whose ``forward`` names its inputs as the users of such a network do."""
+    kind = _TextModule if takes(backbone, "input_ids") else RobustModule
+    return kind(backbone, taps, pooling, ensemble, read_as)

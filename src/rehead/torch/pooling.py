@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import torch
@@ -55,7 +55,7 @@ FEATURES_SECOND = (
 def first_tensor(output: Any, layer: str) -> Tensor:
     """The tensor of an output that may be a tuple, a dict or a model output."""
     for name in ("last_hidden_state", "logits"):
-        value = getattr(output, name, None)
+        value = output.get(name) if isinstance(output, Mapping) else getattr(output, name, None)
         if isinstance(value, Tensor):
             return value
     for tensor in tensors_in(output):

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import difflib
 import random
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from rehead.torch.arguments import (
+    as_arguments,
+    in_precision,
+    network_dtype,
+    whole_numbers_refused,
+)
 from rehead.torch.batches import Batch
 from rehead.torch.pooling import features_last, first_tensor
 
@@ -58,6 +64,8 @@ def resolve_taps(net: nn.Module, layers: Layers) -> list[Tap]:
     ValueError
         If a name is not that of a layer; near matches are listed.
     """
+    if isinstance(layers, str):
+        layers = [layers]
     named = dict(layers) if isinstance(layers, Mapping) else {name: name for name in layers}
     if not named:
         raise ValueError("No layers were given. Pass layers='auto' or a list of names.")
@@ -87,7 +95,10 @@ def _as_it_is(tap: Tap, output: Tensor, batch: Batch) -> Tensor:
 def _no_layer(name: str, known: list[str]) -> str:
     near = difflib.get_close_matches(name, known, n=5, cutoff=0.5)
     hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
-    return f"The network has no layer {name!r}.{hint} net.named_modules() lists all names."
+    return (
+        f"The network has no layer {name!r}.{hint} net.named_modules() lists all names; 'auto' and "
+        "'hidden' choose layers."
+    )
 
 
 class Recorder:
@@ -105,7 +116,8 @@ class Recorder:
         self.taps = list(taps)
         self._finish = finish
         self._batch = Batch(())
-        self.device, self.dtype = _device_and_dtype(net)
+        self._thread = threading.get_ident()
+        self.device = next((p.device for p in net.parameters()), torch.device("cpu"))
         self._modules = dict(net.named_modules())
         self._seen: dict[str, Tensor] = {}
         self._stack = ExitStack()
@@ -126,9 +138,16 @@ class Recorder:
         self._stack.close()
         self._seen.clear()
 
-    def __call__(self, batch: Batch) -> tuple[dict[str, Tensor], Tensor]:
-        """Output of each tap, finished, and of the network, for one batch on any device."""
-        return self.run(_as_dtype(batch.to(self.device), self.dtype))
+    def __call__(self, batch: Batch) -> tuple[dict[str, Tensor], Any]:
+        """Output of each tap, finished, and what the network returns, for a batch on any device."""
+        batch = as_arguments(batch, self.net).to(self.device)
+        try:
+            return self.run(batch)
+        except RuntimeError as error:
+            refused = whole_numbers_refused(batch, self.net, error)
+            if not refused:
+                raise
+            raise TypeError(f"{refused} ({error})") from error
 
     @contextmanager
     def hooked(self) -> Iterator[None]:
@@ -139,14 +158,14 @@ class Recorder:
                     stack.callback(self._hook(tap, tap.source).remove)
             yield
 
-    def run(self, batch: Batch) -> tuple[dict[str, Tensor], Tensor]:
-        """Run a batch that is where the network is, and as it wants it."""
+    def run(self, batch: Batch) -> tuple[dict[str, Tensor], Any]:
+        """Run a batch that is where the network is."""
         extra = {"output_hidden_states": True, "return_dict": True} if self._hidden else {}
         self._seen.clear()
         self._batch = batch
-        output = self.net(*batch.args, **batch.kwargs, **extra)
-        taken = {tap.name: self._take(tap, batch, output) for tap in self.taps}
-        return taken, first_tensor(_logits(output), "output")
+        own = in_precision(batch, network_dtype(self.net))
+        output = self.net(*own.args, **own.kwargs, **extra)
+        return {tap.name: self._take(tap, batch, output) for tap in self.taps}, output
 
     def tokens(self, tap: Tap) -> bool | None:
         """Whether a 3-d output of this tap is (batch, tokens, features)."""
@@ -176,11 +195,16 @@ class Recorder:
         return module.register_forward_pre_hook(before, with_kwargs=True)
 
     def _note(self, tap: Tap, output: Any) -> None:
+        if threading.get_ident() != self._thread:
+            return  # another thread runs the same network on samples of its own
         self._seen[tap.name] = self._finish(tap, first_tensor(output, tap.name), self._batch)
 
     def _take(self, tap: Tap, batch: Batch, output: Any) -> Tensor:
         source = tap.source
-        if not isinstance(source, str):
+        if isinstance(source, nn.Module):
+            own = in_precision(batch, network_dtype(source))
+            self._note(tap, source(*own.args, **own.kwargs))
+        elif not isinstance(source, str):
             self._note(tap, source(*batch.args, **batch.kwargs))
         elif source.startswith(HIDDEN):
             self._note(tap, _hidden_state(output, source))
@@ -205,31 +229,6 @@ def _hidden_state(output: Any, source: str) -> Tensor:
         raise ValueError(f"There is no {source!r}; the last one is {HIDDEN}{len(states) - 1}.")
     state: Tensor = states[number]
     return state
-
-
-def _logits(output: Any) -> Any:
-    logits = getattr(output, "logits", None)
-    return output if logits is None else logits
-
-
-def _device_and_dtype(net: nn.Module) -> tuple[torch.device, torch.dtype | None]:
-    """Device of the parameters, and their precision where it is a half one."""
-    for parameter in net.parameters():
-        half = parameter.dtype in (torch.float16, torch.bfloat16)
-        return parameter.device, parameter.dtype if half else None
-    return torch.device("cpu"), None
-
-
-def _as_dtype(batch: Batch, dtype: torch.dtype | None) -> Batch:
-    if dtype is None:
-        return batch
-
-    def cast(value: Any) -> Any:
-        floating = isinstance(value, Tensor) and value.is_floating_point()
-        return value.to(dtype) if floating else value
-
-    args = tuple(cast(a) for a in batch.args)
-    return replace(batch, args=args, kwargs={k: cast(v) for k, v in batch.kwargs.items()})
 
 
 @contextmanager
