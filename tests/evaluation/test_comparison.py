@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from rehead import LayerEnsemble
+from rehead import LayerEnsemble, ReheadWarning
 from rehead.evaluation.baselines import fit_baselines
-from rehead.evaluation.comparison import columns_of_classes, compare_ensemble, own_softmax
+from rehead.evaluation.comparison import compare_ensemble
 from rehead.evaluation.metrics import scores
 
 
@@ -101,39 +101,27 @@ def test_labels_that_do_not_fit(ensemble, task):
         compare_ensemble(ensemble, Z, z + 1)
 
 
-class TestOutputs:
-    @pytest.mark.parametrize(
-        ("n_outputs", "classes", "columns"),
-        [
-            (4, [0, 1, 2, 3], [0, 1, 2, 3]),
-            (4, [1, 3], [1, 3]),  # numbers are columns, though some are never seen
-            (3, [5, 6, 7], [0, 1, 2]),  # not numbers of columns, but as many
-            (3, [-1, 0, 1], [0, 1, 2]),
-            (2, ["a", "b"], [0, 1]),
-            (3, ["a", "b"], None),
-            (3, [2, 3], None),
-        ],
-    )
-    def test_which_output_is_which_class(self, n_outputs, classes, columns):
-        found = columns_of_classes(n_outputs, np.array(classes))
-        assert (None if found is None else found.tolist()) == columns
+class TestOrderOfOutputs:
+    """The softmax is scored as the outputs are meant, or not at all."""
 
-    def test_the_softmax_is_over_the_classes_that_there_are(self, outputs):
-        found = own_softmax(outputs.astype(np.float32), np.array([0, 2]))
-        assert found.dtype == np.float64
-        single = outputs.astype(np.float32)[:, [0, 2]].astype(float)
-        np.testing.assert_allclose(found, softmax(single, axis=1), rtol=1e-12)
+    @pytest.fixture
+    def named(self, task):
+        """An ensemble of names, and outputs in another order: cat, ant, bee."""
+        (X, y), _, (Z, z) = task
+        names = np.array(["ant", "bee", "cat"])
+        ensemble = LayerEnsemble("sample").fit(X, names[y])
+        outputs = 5.0 * np.eye(3)[(z + 1) % 3]
+        return ensemble, Z, names[z], outputs
 
-    def test_outputs_stay_as_they_are(self, outputs):
-        before = outputs.copy()
-        own_softmax(outputs, np.arange(3))
-        own_softmax(outputs, np.array(["a", "b", "c"]))
-        np.testing.assert_array_equal(outputs, before)
+    def test_by_name(self, named):
+        found = compare_ensemble(*named, class_names=["cat", "ant", "bee"])
+        assert found.rows["softmax"].accuracy == 1.0
 
-    def test_large_outputs_do_not_overflow(self):
-        found = own_softmax(np.array([[1e4, 0.0], [-1e4, 0.0]]), np.array([0, 1]))
-        np.testing.assert_allclose(found, [[1.0, 0.0], [0.0, 1.0]], atol=1e-300)
+    def test_without_names_a_warning_tells_what_is_missing(self, named):
+        with pytest.warns(ReheadWarning, match=r"softmax is left out. Pass class_names="):
+            found = compare_ensemble(*named)
+        assert list(found.rows) == ["early", "late", "robust"]
 
-    def test_where_it_is_not_clear_it_says_so(self, outputs):
-        with pytest.raises(ValueError, match=r"3 outputs and there are 2 classes.*whole numbers"):
-            own_softmax(outputs, np.array(["a", "b"]))
+    def test_names_that_are_no_list(self, named):
+        with pytest.raises(ValueError, match="class_names must be a list"):
+            compare_ensemble(*named, class_names="cat,ant,bee")

@@ -1,5 +1,6 @@
 """Features of all samples in one pass: what is extracted, in memory and to a store."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,6 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from rehead.files.store import FeatureStore, StoreError, StoreWriter
 from rehead.torch import extract_features, open_features
-from rehead.torch.features import network_fingerprint
 from tests.torch.conftest import KINDS
 
 
@@ -64,13 +64,9 @@ def test_each_layer_can_be_pooled_its_own_way(network):
         extract_features(case.net, case.x, layers, pool={"encoder.layers.2": "first"})
 
 
-def test_the_fingerprint_is_of_weights_and_names(network):
-    net, same, other = (network("mlp").net for _ in range(3))
-    assert network_fingerprint(net) == network_fingerprint(same)
-    with torch.no_grad():
-        other[0].bias[0] += 1e-6
-    assert network_fingerprint(net) != network_fingerprint(other)
-    assert network_fingerprint(net) != network_fingerprint(torch.nn.Sequential(net))
+def test_the_name_of_a_layer_is_enough(network):
+    case = network("mlp", 4)
+    assert list(extract_features(case.net, case.x, "4").layers) == ["4"]
 
 
 class TestErrors:
@@ -86,10 +82,74 @@ class TestErrors:
         with pytest.raises(ValueError, match=r"'1' gives NaN.* id .*'c'"):
             extract_features(case.net, batches, ["1"])
 
-    def test_a_single_name_is_not_a_list_of_layers(self, network):
+    def test_a_word_that_is_neither_a_layer_nor_a_choice(self, network):
         case = network("mlp", 4)
-        with pytest.raises(ValueError, match=r"layers must be one of \['auto', 'hidden'"):
-            extract_features(case.net, case.x, "4")
+        with pytest.raises(ValueError, match=r"no layer 'atuo'. Did you mean 'auto'"):
+            extract_features(case.net, case.x, "atuo")
+
+    @pytest.mark.parametrize("dtype", [torch.uint8, torch.int64])
+    def test_whole_numbers_for_a_network_that_wants_others(self, network, dtype):
+        case = network("resnet", 4)
+        with pytest.raises(TypeError, match=rf"of type {str(dtype)[6:]};.*x.float\(\) / 255"):
+            extract_features(case.net, (case.x * 99).to(dtype), ["fc.input"])
+
+
+class TestOutputs:
+    """What the network itself returns, of whatever kind."""
+
+    @pytest.mark.parametrize("order", ["tuple", "reversed", "dict", "dataclass", "fourth axis"])
+    def test_the_logits_are_found(self, network, twin, order):
+        case = network("mlp")
+        net = Returns(case.net, order)
+        found = extract_features(net, (case.x, case.y), ["net.4"])
+        twin(found.outputs, case.net(case.x).detach())
+
+    def test_an_encoder_of_tokens_has_none(self, network):
+        case = network("transformer")
+        net = torch.nn.Sequential(case.net.embedding, case.net.encoder)
+        batches = [case.x[:30], case.x[30:, :5]]  # tokens padded to different lengths
+        found = extract_features(net, batches, ["1"])
+        assert found.outputs.shape == (60, 0)
+        assert found.layers["1"].shape == (60, 12)
+
+    def test_double_precision_and_a_half_network(self, network, twin):
+        case = network("mlp")
+        plain = extract_features(case.net, case.x, ["input", "4"]).layers
+        double = extract_features(case.net, case.x.double().numpy(), ["input", "4"]).layers
+        encoder = torch.nn.Linear(5, 2)
+        half = extract_features(
+            case.net.half(), case.x, {"input": "input", "4": "4", "other": encoder}
+        ).layers
+        for name in plain:
+            twin(double[name], plain[name])
+            twin(half[name], plain[name], atol=0.01)
+        twin(half["input"], case.x)  # the raw input is not rounded
+        twin(half["other"], encoder(case.x).detach())
+
+
+@dataclass
+class Output:
+    embedding: torch.Tensor
+    logits: torch.Tensor
+
+
+class Returns(torch.nn.Module):
+    """Returns features and logits in several ways."""
+
+    def __init__(self, net, order):
+        super().__init__()
+        self.net, self.order = net, order
+
+    def forward(self, x):
+        logits = self.net(x)
+        features = torch.zeros(len(x), 16)
+        return {
+            "tuple": lambda: (logits, features),
+            "reversed": lambda: (features, logits),
+            "dict": lambda: {"embedding": features[:, :2], "logits": logits},
+            "dataclass": lambda: Output(features[:, :2], logits),
+            "fourth axis": lambda: logits[:, :, None, None],
+        }[self.order]()
 
 
 def batches(case, size=10, stop=None):

@@ -62,10 +62,11 @@ def as_arguments(batch: Batch, net: nn.Module) -> Batch:
     if len(rest) == 1 and not batch.args and not taken:
         return replace(batch, args=tuple(rest.values()), kwargs={})
     if rest and not anything:
+        labels = "" if batch.labels is not None else ", 'labels': ..."
         raise ValueError(
             f"The network does not take {check.first_few(list(rest))} of the batch; its forward "
-            f"takes {check.first_few(names)}. Say what it should get, in the order of its "
-            f"arguments, for example keys={{'inputs': {list(batch.kwargs)[:1]}}}."
+            f"takes {check.first_few(names)}. Say what is what, inputs in the order of its "
+            f"arguments, for example keys={{'inputs': {list(batch.kwargs)[:1]}{labels}}}."
         )
     return replace(batch, kwargs={**taken, **rest})
 

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.utils.data import (
+    BatchSampler,
     DataLoader,
     Dataset,
     IterableDataset,
@@ -20,6 +21,7 @@ from torch.utils.data import (
 
 from rehead import _validation as check
 from rehead._typing import Array
+from rehead._values import is_real
 from rehead._warnings import warn
 
 LABEL_KEYS = ("labels", "label", "targets", "target", "y")
@@ -168,6 +170,9 @@ def _iterable(loader: Any) -> Iterable[Any]:
         return DataLoader(loader, batch_size=DEFAULT_BATCH, collate_fn=collate)
     if isinstance(loader, Mapping):
         return _cut_mapping(loader)
+    if isinstance(loader, tuple):
+        loader = tuple(_array_of_lists(part) for part in loader)
+    loader = _array_of_lists(loader)
     if _is_array(loader):
         return _cut((as_column(loader),))
     if isinstance(loader, tuple) and 1 <= len(loader) <= 3 and _is_array(loader[0]):
@@ -181,18 +186,24 @@ def _iterable(loader: Any) -> Iterable[Any]:
 
 
 def _in_order(loader: DataLoader[Any]) -> Iterable[Any]:
-    sampler = loader.sampler
-    in_order = isinstance(sampler, SequentialSampler)
-    if loader.batch_size is None or (in_order and not loader.drop_last):
+    """A loader that gives all samples of a data set in its order, where there is an order."""
+    batches = loader.batch_sampler
+    if batches is None or isinstance(loader.dataset, IterableDataset):
         return loader
-    if in_order or (isinstance(sampler, RandomSampler) and not sampler.replacement):
+    sampler = batches.sampler if type(batches) is BatchSampler else batches
+    sequential = isinstance(sampler, SequentialSampler)
+    if sequential and not batches.drop_last:  # type: ignore[attr-defined]
+        return loader
+    if sequential or (isinstance(sampler, RandomSampler) and not sampler.replacement):
         return DataLoader(
             loader.dataset,
-            batch_size=loader.batch_size,
-            shuffle=False,
+            batch_size=batches.batch_size,  # type: ignore[attr-defined]
             num_workers=loader.num_workers,
             collate_fn=loader.collate_fn,
             pin_memory=loader.pin_memory,
+            timeout=loader.timeout,
+            worker_init_fn=loader.worker_init_fn,
+            multiprocessing_context=loader.multiprocessing_context,
         )
     warn(
         f"The loader draws samples with {type(sampler).__name__}; those without ids are numbered "
@@ -283,6 +294,14 @@ def _mapped(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
 def _is_array(value: Any) -> bool:
     """Tensors, arrays and tables."""
     return isinstance(value, Tensor) or hasattr(value, "__array__")
+
+
+def _array_of_lists(value: Any) -> Any:
+    """Rows of numbers as an array; anything else as it is."""
+    row = value[0] if isinstance(value, list) and value else None
+    while isinstance(row, list) and row:
+        row = row[0]
+    return np.asarray(value) if is_real(row) else value
 
 
 def as_column(values: Any) -> Any:

@@ -25,6 +25,7 @@ from rehead.torch.outputs import LogitsTaker
 from rehead.torch.pooling import POOLS, Pool, pool_output
 from rehead.torch.taps import (
     INPUT,
+    WORDS,
     Layers,
     Recorder,
     Tap,
@@ -34,7 +35,7 @@ from rehead.torch.taps import (
 )
 from rehead.torch.weights import network_fingerprint
 
-CHOSEN = ("auto", "hidden", "auto+input")
+CHOSEN = (*WORDS, "auto+input")
 """Words that stand for layers; the last one is an earlier name of the first."""
 log = logging.getLogger("rehead")
 

@@ -26,6 +26,8 @@ INPUT = "input"
 """Tap of the raw input."""
 BEFORE = ".input"
 """Suffix of a tap on what goes *into* a layer."""
+WORDS = ("auto", "hidden")
+"""Words that stand for layers that are chosen."""
 HIDDEN = "hidden_states."
 """Prefix of the taps that Hugging Face models offer through ``output_hidden_states``."""
 
@@ -93,7 +95,7 @@ def _as_it_is(tap: Tap, output: Tensor, batch: Batch) -> Tensor:
 
 
 def _no_layer(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=5, cutoff=0.5)
+    near = difflib.get_close_matches(name, [*known, *WORDS], n=5, cutoff=0.5)
     hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
     return (
         f"The network has no layer {name!r}.{hint} net.named_modules() lists all names; 'auto' and "
@@ -116,7 +118,7 @@ class Recorder:
         self.taps = list(taps)
         self._finish = finish
         self._batch = Batch(())
-        self._thread = threading.get_ident()
+        self._thread = _thread()
         self.device = next((p.device for p in net.parameters()), torch.device("cpu"))
         self._modules = dict(net.named_modules())
         self._seen: dict[str, Tensor] = {}
@@ -188,14 +190,15 @@ class Recorder:
 
             return self._modules[source].register_forward_hook(after)
 
-        def before(module: nn.Module, args: Any, kwargs: Any) -> None:
+        # Without keywords where this hook is just being removed while another thread runs it.
+        def before(module: nn.Module, args: Any, kwargs: Any = None) -> None:
             self._note(tap, args if args else kwargs)
 
         module = self._modules[source.removesuffix(BEFORE)]
         return module.register_forward_pre_hook(before, with_kwargs=True)
 
     def _note(self, tap: Tap, output: Any) -> None:
-        if threading.get_ident() != self._thread:
+        if _thread() != self._thread:
             return  # another thread runs the same network on samples of its own
         self._seen[tap.name] = self._finish(tap, first_tensor(output, tap.name), self._batch)
 
@@ -216,6 +219,11 @@ class Recorder:
                 "taken, or a container). Choose one that did; `rehead layers` lists them."
             )
         return self._seen[tap.name]
+
+
+def _thread() -> int:
+    """The number of this thread; the compiler does not know it, and there is only one for it."""
+    return 0 if torch.compiler.is_compiling() else threading.get_ident()
 
 
 def _hidden_state(output: Any, source: str) -> Tensor:
