@@ -3,6 +3,7 @@
 import copy
 import pickle
 from collections import OrderedDict
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -72,7 +73,8 @@ class TestPredictions:
         head = RobustHead(trained.net, random_state=0)
         held, held_noisy = trained.held_out
         # Of three outputs, two classes that are none of them: the softmax has no place.
-        head.fit((x, noisy % 2 + 5), (held, held_noisy % 2 + 5))
+        with pytest.warns(ReheadWarning, match="3 outputs, and there are 2 classes"):
+            head.fit((x, noisy % 2 + 5), (held, held_noisy % 2 + 5))
         assert "softmax" not in head.ensemble_.members_
         head.fit(trained.train, trained.held_out)
         assert "softmax" in head.ensemble_.members_
@@ -247,6 +249,11 @@ class TestLabels:
         with pytest.raises(TypeError, match=r"head.report_.*head.score_labels"):
             score_labels(audited.head, np.ones((3, 6)), [0, 1, 2])
 
+    def test_suspects_among_other_samples(self, audited):
+        other = audited.loader(700, 900)
+        expected = audited.head.score_labels(other).mislabelled()
+        np.testing.assert_array_equal(audited.head.find_mislabelled(other), expected)
+
     def test_explain_tells_what_the_ensemble_found(self, audited):
         assert audited.head.explain() == audited.head.ensemble_.explain()
         assert "Labels were judged by" in audited.head.explain()
@@ -293,8 +300,176 @@ class TestErrors:
         x = trained.x
         labels = [f"c{i}" for i in (trained.noisy % 2).tolist()]
         head = RobustHead(trained.net, estimator="mcd").fit([(x, labels)])
-        with pytest.raises(ValueError, match="3 outputs and there are 2 classes"):
-            head.compare([(x, labels)])
+        with pytest.warns(ReheadWarning, match="3 outputs, and there are 2 classes"):
+            rows = head.compare([(x, labels)]).rows
+        assert list(rows) == [*head.layers_, "robust"]
+
+    @pytest.mark.parametrize("share", [0.2, 1, True, "held out"])
+    def test_a_share_is_no_validation(self, network, share):
+        case = network("mlp")
+        runs = []
+        case.net.register_forward_hook(lambda *_: runs.append(1))
+        with pytest.raises(ValueError, match=r"not trained on, got .*memorised their labels"):
+            RobustHead(case.net).fit((case.x, case.y), validation=share)
+        assert runs == []
+
+    def test_neighbours_need_the_training_data(self, audited):
+        for call in (
+            lambda: audited.head.neighbours("img0"),
+            lambda: audited.head.neighbours("img0", 5),
+        ):
+            with pytest.raises(ValueError, match="pass the training data again"):
+                call()
+
+    def test_settings_are_checked_at_once(self, trained):
+        with pytest.raises(ValueError, match="class_names must be a list"):
+            RobustHead(trained.net, class_names="a,b,c")
+        with pytest.raises(ValueError, match="keys must be a dict"):
+            RobustHead(trained.net, keys="image")
+
+
+class TestOrderOfOutputs:
+    """Labels that are names: the softmax is in their order, or no member."""
+
+    names = np.array(["cat", "ant", "bee"])  # in the order of the outputs
+
+    def fit(self, trained, net=None, **options):
+        head = RobustHead(net or trained.net, random_state=0, **options)
+        (x, y), (held, held_y) = trained.train, trained.held_out
+        return head.fit((x, self.names[y]), (held, self.names[held_y]))
+
+    def accuracy(self, trained, head):
+        x, y = trained.new
+        return head.compare((x, self.names[y])).rows["softmax"].accuracy
+
+    def test_by_name_it_is_what_it_is_by_number(self, trained, tmp_path):
+        by_number = default_head(trained)
+        head = self.fit(trained, class_names=self.names.tolist())
+        expected = by_number.compare(trained.new).rows["softmax"].accuracy
+        assert self.accuracy(trained, head) == expected
+        found = head.predict_proba(trained.new)[:, [2, 0, 1]]
+        np.testing.assert_allclose(found, by_number.predict_proba(trained.new), atol=1e-5)
+        head.save(tmp_path / "head")
+        again = RobustHead.load(tmp_path / "head", trained.net)
+        assert again.class_names == self.names.tolist()
+        assert self.accuracy(trained, again) == expected
+
+    def test_without_names_it_is_left_out_with_a_warning(self, trained):
+        with pytest.warns(ReheadWarning, match=r"softmax is left out. Pass class_names="):
+            head = self.fit(trained)
+        assert "softmax" not in head.ensemble_.members_
+        with pytest.warns(ReheadWarning, match="class_names="):
+            assert "softmax" not in head.compare((trained.x, self.names[trained.noisy])).rows
+
+    def test_names_in_sorted_order_need_not_be_given(self, trained):
+        self.names = np.array(["ant", "bee", "cat"])
+        assert "softmax" in self.fit(trained).ensemble_.members_
+
+    def test_names_in_a_wrong_order_are_noticed(self, trained):
+        with pytest.warns(ReheadWarning, match="in another order|less than by chance"):
+            head = self.fit(trained, class_names=["bee", "cat", "ant"])
+        assert "softmax" not in head.ensemble_.members_
+
+    def test_names_that_a_hugging_face_configuration_has(self, trained):
+        net = copy.deepcopy(trained.net)
+        net.config = SimpleNamespace(id2label=dict(enumerate(self.names.tolist())))
+        head = self.fit(trained, net)
+        assert "softmax" in head.ensemble_.members_
+        assert self.accuracy(trained, head) > 0.6
+
+    def test_without_held_out_samples_training_labels_tell_the_order_for_compare(self, trained):
+        x, y = trained.train
+        head = RobustHead(trained.net, estimator="mcd", class_names=self.names, random_state=0)
+        head.fit((x, self.names[y]))
+        assert self.accuracy(trained, head) > 0.6
+
+
+class TestNetworksOfOtherKinds:
+    def test_features_before_logits_are_not_taken_for_them(self, trained):
+        class Both(nn.Module):
+            def __init__(self, net, narrow):
+                super().__init__()
+                self.net, self.narrow = net, narrow
+
+            def forward(self, x):
+                return x[:, : self.narrow], self.net(x)
+
+        expected = default_head(trained).compare(trained.new).rows["softmax"]
+        for narrow in (5, 2):  # features wider, and narrower than there are classes
+            net = Both(trained.net, narrow)
+            head = RobustHead(net, ["net.4.input"], random_state=0)
+            head.fit(trained.train, trained.held_out)
+            assert head.compare(trained.new).rows["softmax"] == expected
+            x = trained.new[0]  # without labels it is still known which of the two
+            found = head.to_module()(x).exp().detach()
+            np.testing.assert_allclose(found, head.predict_proba(x), atol=1e-5)
+
+    def test_an_encoder_without_logits(self, network):
+        case = network("transformer", 90)
+        net = nn.Sequential(case.net.embedding, case.net.encoder)
+        train, held_out = (case.x[:60], case.y[:60]), (case.x[60:], case.y[60:])
+        head = RobustHead(net, ["0", "1"], "sample", shrinkage=0.1).fit(train, held_out)
+        assert "softmax" not in head.ensemble_.members_
+        assert "softmax" not in head.compare((case.x, case.y)).rows
+        head.softmax = True
+        with pytest.warns(ReheadWarning, match="network has 0 outputs"):
+            head.fit(train, held_out)
+
+    @pytest.mark.parametrize(
+        "wrap", [nn.DataParallel, lambda net: net.train(), lambda net: net.double()]
+    )
+    def test_wrapped_in_training_mode_or_double(self, trained, wrap):
+        expected = default_head(trained).predict_proba(trained.new)
+        head = RobustHead(wrap(copy.deepcopy(trained.net)), random_state=0)
+        found = head.fit(trained.train, trained.held_out).predict_proba(trained.new)
+        np.testing.assert_allclose(found, expected, atol=1e-3)
+
+
+class TestChangedWeights:
+    @pytest.fixture
+    def own(self, trained):
+        net = copy.deepcopy(trained.net)
+        return RobustHead(net, random_state=0).fit(trained.train, trained.held_out)
+
+    @pytest.mark.parametrize("method", ["predict", "compare", "score_labels", "typicality"])
+    def test_they_are_noticed(self, own, trained, method):
+        with torch.no_grad():
+            own.net[0].weight *= 1.1
+        with pytest.warns(ReheadWarning, match="weights have changed since the head was fitted"):
+            getattr(own, method)(trained.new)
+        with pytest.warns(ReheadWarning, match="weights have changed"):
+            own.to_module()
+        own.fit(trained.train, trained.held_out).predict(trained.new)  # which is silent again
+
+
+def test_the_numpy_twin_gets_its_inputs_from_the_head(trained):
+    head = default_head(trained)
+    features = extract_features(trained.net, trained.new, head.layers_)
+    inputs = head.ensemble_inputs(features)
+    assert list(inputs) == [*head.layers_, "softmax"]
+    expected = head.predict_proba(trained.new)
+    np.testing.assert_array_equal(head.ensemble_.predict_proba(inputs), expected)
+
+
+def test_a_layer_by_its_name(trained, tmp_path):
+    head = RobustHead(trained.net, "4.input", "mcd", random_state=0).fit(trained.train)
+    assert head.layers_ == ["4.input"]
+    head.save(tmp_path / "head")
+    again = RobustHead.load(tmp_path / "head", trained.net)
+    np.testing.assert_array_equal(*(h.predict_proba(trained.new) for h in (head, again)))
+
+
+def test_batches_with_names_of_their_own(trained, tmp_path):
+    def rows(samples):
+        x, y = samples
+        return {"row": x, "junk": x, "grade": y}
+
+    keys = {"inputs": "row", "labels": "grade"}
+    head = RobustHead(trained.net, keys=keys, random_state=0)
+    head.fit(rows(trained.train), rows(trained.held_out))
+    assert head.score(rows(trained.new)) == default_head(trained).score(trained.new)
+    head.save(tmp_path / "head")
+    assert RobustHead.load(tmp_path / "head", trained.net).keys == keys
 
 
 class TestLayerCalledSoftmax:

@@ -117,3 +117,14 @@ def test_a_head_of_version_0_1_0_is_read(tmp_path):
     again = saved_and_loaded(head, tmp_path)
     np.testing.assert_array_equal(again.predict_proba(X), head.predict_proba(X))
     assert str(again.report_) == str(head.report_)
+
+
+def test_how_outputs_are_read_is_kept(trained, tmp_path):
+    names = np.array(["cat", "ant", "bee"])
+    (x, y), (held, held_y) = trained.train, trained.held_out
+    head = RobustHead(trained.net, class_names=names, random_state=0)
+    head.fit((x, names[y]), (held, names[held_y]))
+    again = saved_and_loaded(head, tmp_path)
+    np.testing.assert_array_equal(again.predict_proba(trained.x), head.predict_proba(trained.x))
+    one, other = (h.to_module()(trained.x) for h in (head, again))
+    assert torch.equal(one, other)

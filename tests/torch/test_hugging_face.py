@@ -64,14 +64,62 @@ def test_the_first_token(model, batches):
 def test_head_and_module(model, batches):
     head = RobustHead(model, estimator="mcd", shrinkage="auto", random_state=0).fit(batches)
     assert set(head.compare(batches).rows) == {"softmax", *head.layers_, "robust"}
-    module = head.to_module().eval()
+    module = head.to_module()
     inputs = {k: v for k, v in batches[0].items() if k in ("input_ids", "attention_mask")}
+    expected = head.predict_proba(batches)[:12]
     with torch.no_grad():
-        log_p = module(**inputs)
-    np.testing.assert_allclose(log_p.exp(), head.predict_proba(batches)[:12], atol=1e-5)
+        for log_p in (module(**inputs), module(*inputs.values())):  # by name, and in their places
+            np.testing.assert_allclose(log_p.exp(), expected, atol=1e-5)
     assert all(name.startswith("doc") for name in head.find_mislabelled())
 
 
 def test_a_hidden_state_that_is_not_there(model, batches):
     with pytest.raises(ValueError, match=r"the last one is hidden_states\.3"):
         extract_features(model, batches, ["hidden_states.9"])
+
+
+def test_export_with_any_number_of_samples(model, batches):
+    head = RobustHead(model, estimator="mcd", shrinkage="auto", random_state=0).fit(batches)
+    inputs = [batches[0][name] for name in ("input_ids", "attention_mask")]
+    batch = torch.export.Dim("batch")
+    program = torch.export.export(
+        head.to_module(),
+        tuple(inputs),
+        dynamic_shapes={"input_ids": {0: batch}, "attention_mask": {0: batch}},
+    )
+    with torch.no_grad():
+        found = program.module()(*(x[:5] for x in inputs)).exp()
+    np.testing.assert_allclose(found, head.predict_proba(batches)[:5], atol=1e-5)
+
+
+def test_masks_in_their_place_are_masks(model, batches):
+    layer = "hidden_states.2"
+    named = extract_features(model, batches, [layer]).layers[layer]
+    placed = [((b["input_ids"], b["attention_mask"]), b["labels"]) for b in batches]
+    np.testing.assert_array_equal(extract_features(model, placed, [layer]).layers[layer], named)
+
+
+def test_rows_of_a_data_set_with_texts_and_names_of_classes(model, batches):
+    """As `datasets` gives them after a tokeniser: lists, and columns that no network takes."""
+
+    class Rows(list):
+        column_names = ("input_ids", "attention_mask", "label", "text")
+
+    names = ["neutral", "good", "bad"]
+    rows = Rows(
+        {
+            "input_ids": tokens.tolist(),
+            "attention_mask": mask.tolist(),
+            "label": names[int(label)],
+            "text": "as it was",
+        }
+        for b in batches
+        for tokens, mask, label in zip(
+            b["input_ids"], b["attention_mask"], b["labels"], strict=True
+        )
+    )
+    features = extract_features(model, rows)
+    expected = extract_features(model, batches)
+    assert features.labels.tolist() == [names[i] for i in expected.labels]
+    for name in expected.layers:
+        np.testing.assert_allclose(features.layers[name], expected.layers[name], atol=1e-5)

@@ -221,24 +221,29 @@ def _chance(predicted: Array, columns: Array, codes: Array) -> float:
 def _better_order(predicted: Array, columns: Array, codes: Array) -> float | None:
     """The agreement of another order of the outputs, if it is far better.
 
-    The order is found on one half of the samples and tried on the other, where it has no advantage
-    from having been chosen.
+    The order is found on one half of the samples and tried on the other, and the other way round:
+    so it has no advantage from having been chosen.
     """
     counts = np.bincount(codes, minlength=len(columns))
     asked = np.sort(np.argsort(-counts, kind="stable")[:MOST_CLASSES])
-    rows = np.flatnonzero(np.isin(codes, asked))
-    first = np.random.default_rng(0).random(len(rows)) < 0.5
-    place = np.searchsorted(asked, codes[rows])
-    table = np.zeros((len(asked), int(max(predicted.max(), columns.max())) + 1))
-    np.add.at(table, (place[first], predicted[rows][first]), 1.0)
-    # Of orders that agree equally well, the one in question.
-    table[np.arange(len(asked)), columns[asked]] += 0.5
-    other = linear_sum_assignment(table, maximize=True)[1][place[~first]]
-    tried = predicted[rows][~first]
-    ours, others = (tried == columns[codes[rows][~first]]), (tried == other)
-    apart = ours != others
-    gain = float(others[apart].sum() - ours[apart].sum())
-    return float(others.mean()) if gain > SURE * np.sqrt(apart.sum()) and gain > 0 else None
+    rows = np.isin(codes, asked)
+    predicted, place, columns = predicted[rows], np.searchsorted(asked, codes[rows]), columns[asked]
+    half = np.random.default_rng(0).random(len(place)) < 0.5
+    ours, others = predicted == columns[place], np.zeros(len(place), bool)
+    for chosen_on in (half, ~half):
+        order = _best_order(predicted[chosen_on], place[chosen_on], columns)
+        others[~chosen_on] = predicted[~chosen_on] == order[place[~chosen_on]]
+    gain, apart = float(others.sum()) - float(ours.sum()), (ours != others).sum()
+    return float(others.mean()) if gain > SURE * np.sqrt(apart) else None
+
+
+def _best_order(predicted: Array, codes: Array, columns: Array) -> Array:
+    """The outputs that agree best with the classes; of equally good ones, those in question."""
+    table = np.zeros((len(columns), int(max(predicted.max(initial=0), columns.max())) + 1))
+    np.add.at(table, (codes, predicted), 1.0)
+    table[np.arange(len(columns)), columns] += 0.5
+    order: Array = linear_sum_assignment(table, maximize=True)[1]
+    return order
 
 
 def _are_probabilities(outputs: Array) -> bool:

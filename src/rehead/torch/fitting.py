@@ -72,7 +72,8 @@ def check_validation(validation: Any) -> None:
 
 def wants_softmax(asked: bool | None, settings: LayerEnsemble, samples: Samples) -> bool:
     """Whether the network's own softmax is to be a member, where it can be read."""
-    default = settings.finds_consensus and samples.held_out is not None
+    has_logits = samples.train.outputs.shape[1] > 0  # as an encoder of tokens has not
+    default = settings.finds_consensus and samples.held_out is not None and has_logits
     wanted = default if asked is None else asked
     if wanted and SOFTMAX in samples.train.layers:
         raise ValueError(
@@ -132,8 +133,6 @@ def find_outputs(
     judged = samples.train if samples.held_out is None else samples.held_out
     what = "training" if samples.held_out is None else "validation"
     asked = (judged.outputs, judged.labels_for(what), classes, class_names)
-    if judged.outputs.shape[1] == 0 and class_names is None:
-        return None  # an encoder without logits
     return read_outputs_as(*asked) if wanted else match_outputs(*asked).outputs
 
 
