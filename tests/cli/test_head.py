@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rehead import RobustGaussianClassifier, noise
+from rehead.files.store import FeatureStore
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -33,6 +34,27 @@ def test_from_a_network_to_predictions_on_the_command_line(succeed):
         "stack",
         "robust",
     ]
+
+
+@pytest.mark.filterwarnings("ignore::rehead.ReheadWarning")
+def test_the_softmax_is_compared_in_the_order_of_its_names(succeed):
+    """The network's outputs are 0, 1, 2, and the labels cat, ant, bee."""
+    for name, source in (("train", "data"), ("test", "test")):
+        succeed("features", "mine:net", "--data", f"mine:{source}", "-o", name)
+    names = np.array(["cat", "ant", "bee"])
+    for name in ("train", "test"):
+        labels = FeatureStore(name).labels
+        Path(f"{name}.txt").write_text("\n".join(names[labels]))
+    Path("names.txt").write_text("\n".join(names))
+    succeed("fit", "train", "--labels", "train.txt", "--estimator", "posterior", "-o", "head")
+    stored = FeatureStore("test")
+    accuracy = (stored.outputs.argmax(axis=1) == stored.labels).mean()
+    compare = ("compare", "head", "test", "--labels", "test.txt")
+    assert "softmax" not in succeed(*compare)
+    for given in ("cat,ant,bee", "names.txt"):
+        table = succeed(*compare, "--class-names", given)
+        row = next(line for line in table.splitlines() if line.startswith("softmax"))
+        assert float(row.split()[1]) == pytest.approx(accuracy, abs=1e-4)
 
 
 def test_features_from_files(succeed):

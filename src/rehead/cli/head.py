@@ -83,14 +83,27 @@ def predict(
 
 @app.command()
 @friendly
-def compare(head: Head, data: Features, labels: Labels = None) -> None:
+def compare(
+    head: Head,
+    data: Features,
+    labels: Labels = None,
+    class_names: Annotated[
+        str | None,
+        typer.Option(help="Labels of the network's outputs in their order: a,b,c or a file."),
+    ] = None,
+) -> None:
     """Score softmax (where the store has it), each layer and the robust head on labelled data."""
     from rehead.ensemble import LayerEnsemble
     from rehead.evaluation.comparison import compare_ensemble
-    from rehead.files.tables import read_labels, read_layers, read_outputs
+    from rehead.files.tables import read_column, read_labels, read_layers, read_outputs
 
     need_head(head)
     need_features(data)
     model = LayerEnsemble.load(head)
     y = read_labels(labels, data)
-    typer.echo(str(compare_ensemble(model, read_layers(data, [labels]), y, read_outputs(data))))
+    names = None
+    if class_names is not None:
+        names = read_column(class_names) if Path(class_names).exists() else class_names.split(",")
+    outputs = read_outputs(data)
+    layers = read_layers(data, [labels])
+    typer.echo(str(compare_ensemble(model, layers, y, outputs, class_names=names)))

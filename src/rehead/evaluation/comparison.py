@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -50,7 +50,7 @@ def compare_ensemble(
     outputs: Array | None = None,
     baselines: Mapping[str, LayerEnsemble] = MappingProxyType({}),
     *,
-    class_names: Sequence[Any] | None = None,
+    class_names: Iterable[Any] | None = None,
     read_as: ClassOutputs | None = None,
 ) -> Comparison:
     """Score an ensemble, its members, and the softmax of the network's ``outputs``.
@@ -72,6 +72,8 @@ def compare_ensemble(
     posteriors = model.member_posteriors(layers)
     codes = check.known_codes(check.check_labels(y, len(posteriors[0])), model.classes_)
     rows = {}
+    if outputs is not None and outputs.shape[1] == 0:
+        outputs = None  # an encoder without logits
     if outputs is not None and read_as is None:
         names = check_class_names(class_names)
         read_as = read_outputs_as(outputs, model.classes_[codes], model.classes_, names)

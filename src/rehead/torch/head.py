@@ -266,7 +266,7 @@ class RobustHead:
             self.ensemble_,
             self.ensemble_inputs(features),
             labels,
-            features.outputs if features.outputs.shape[1] else None,
+            features.outputs,
             self.baselines_,
             class_names=self._class_names(self.classes_),
             read_as=self._fitted.read_as,
