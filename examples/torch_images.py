@@ -56,6 +56,6 @@ wrong = train_labels.numpy() != digits.train.y
 print(f"{len(suspects)} suspects; of the 100 worst {wrong[suspects[:100]].sum()} are really wrong")
 
 # One module with the new head inside, for torch.export and ONNX.
-robust_net = head.to_module().eval()
+robust_net = head.to_module()
 program = torch.export.export(robust_net, (images["test"][:8],))
 print("exported:", tuple(program.module()(images["test"][:8]).shape))
