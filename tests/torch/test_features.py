@@ -82,6 +82,11 @@ class TestErrors:
         with pytest.raises(ValueError, match=r"'1' gives NaN.* id .*'c'"):
             extract_features(case.net, batches, ["1"])
 
+    @pytest.mark.parametrize("net", [lambda x: x, torch.nn.Linear, None])
+    def test_what_is_no_network(self, net):
+        with pytest.raises(TypeError, match=r"net must be an nn.Module, got"):
+            extract_features(net, torch.zeros(2, 3))
+
     def test_a_word_that_is_neither_a_layer_nor_a_choice(self, network):
         case = network("mlp", 4)
         with pytest.raises(ValueError, match=r"no layer 'atuo'. Did you mean 'auto'"):

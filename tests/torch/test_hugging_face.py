@@ -1,5 +1,7 @@
 """A Hugging Face model, small and randomly initialised from its configuration."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import torch
@@ -123,3 +125,17 @@ def test_rows_of_a_data_set_with_texts_and_names_of_classes(model, batches):
     assert features.labels.tolist() == [names[i] for i in expected.labels]
     for name in expected.layers:
         np.testing.assert_allclose(features.layers[name], expected.layers[name], atol=1e-5)
+
+
+def test_a_deep_copy_shares_nothing(model, batches):
+    head = RobustHead(model, estimator="mcd", shrinkage="auto", random_state=0).fit(batches)
+    inputs = {k: v for k, v in batches[0].items() if k in ("input_ids", "attention_mask")}
+    module = head.to_module()
+    with torch.no_grad():
+        before = module(**inputs)
+        copied = deepcopy(module)
+        torch.testing.assert_close(copied(**inputs), before)
+        for parameter in copied.parameters():
+            parameter.zero_()
+        assert not torch.allclose(copied(**inputs), before)
+        torch.testing.assert_close(module(**inputs), before)

@@ -90,6 +90,8 @@ def test_the_first_tensor_of_an_output():
     a, b = torch.ones(1), torch.zeros(1)
     assert first_tensor((None, a, b), "layer") is a
     assert first_tensor({"x": [b]}, "layer") is b
+    assert first_tensor({"loss": a, "logits": b}, "layer") is b
+    assert first_tensor({"logits": a, "last_hidden_state": b}, "layer") is b
     with pytest.raises(TypeError, match="gives no tensor but str"):
         first_tensor("text", "layer")
 

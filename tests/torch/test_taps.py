@@ -111,6 +111,10 @@ class TestErrors:
         with pytest.raises(ValueError, match="Did you mean 'layer2'"):
             extract_features(case.net, case.x, ["layr2"])
 
+    def test_a_single_name_is_a_layer(self, network):
+        net = network("resnet").net
+        assert resolve_taps(net, "layer2") == resolve_taps(net, ["layer2"])
+
     def test_no_layers_and_what_is_no_layer(self, network):
         net = network("mlp").net
         with pytest.raises(ValueError, match="No layers were given"):

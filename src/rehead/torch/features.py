@@ -124,6 +124,10 @@ def extract(
     progress: bool | None = None,
 ) -> Features:
     """What :func:`extract_features` does."""
+    if not isinstance(net, nn.Module):
+        raise TypeError(
+            f"net must be an nn.Module, got {net!r}. Pass the network itself, with its weights."
+        )
     check_keys(wanted.keys)
     with random_state_kept():
         return _extract(unwrap(net), loader, wanted, store, progress)
