@@ -21,6 +21,7 @@ def test_a_store_is_used_as_memory_is(both):
     assert isinstance(stored, Features)
     assert len(stored) == len(plain) == 20
     assert stored.numbered == plain.numbered
+    assert stored.n_outputs == plain.n_outputs == 3
     assert len(stored.layers) == len(plain.layers)
     assert "no such layer" not in stored.layers
     for name, layer in plain.layers.items():

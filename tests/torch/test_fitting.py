@@ -6,7 +6,14 @@ import pytest
 from rehead import LayerEnsemble
 from rehead.evaluation.outputs import ClassOutputs
 from rehead.torch import Features, extract_features
-from rehead.torch.fitting import Samples, ensemble_inputs, find_outputs, fit_head, wants_softmax
+from rehead.torch.fitting import (
+    Plan,
+    Samples,
+    ensemble_inputs,
+    find_outputs,
+    fit_head,
+    wants_softmax,
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +47,8 @@ def test_a_network_without_logits_has_no_softmax_unless_asked_for(samples):
 def test_the_head_is_the_ensemble_of_these_features(samples):
     reading = find_outputs(samples, None, wanted=True)
     assert reading.columns.tolist() == [0, 1, 2]
-    fitted = fit_head(LayerEnsemble(random_state=0), samples, reading, ["sample"])
+    plan = Plan(["2.input", "4.input"], reading, softmax=True, baselines=["sample"])
+    fitted = fit_head(LayerEnsemble(random_state=0), samples, plan)
     inputs, held_out = (ensemble_inputs(f, reading) for f in samples[:2])
     twin = LayerEnsemble(random_state=0, given=["softmax"])
     twin.fit(inputs, samples.train.labels, (held_out, samples.held_out.labels))
@@ -61,7 +69,22 @@ def test_held_out_labels_tell_the_order_not_those_that_were_memorised(samples):
 
 def test_a_head_of_an_earlier_file_reads_outputs_as_it_did(samples):
     reading = ClassOutputs(np.arange(3), 3)
-    fitted = fit_head(LayerEnsemble(random_state=0), samples, reading, [])
+    plan = Plan(["2.input", "4.input"], reading, softmax=True, baselines=[])
+    fitted = fit_head(LayerEnsemble(random_state=0), samples, plan)
     earlier = fitted._replace(read_as=None, n_outputs=None)
     one, other = (f.inputs(samples.held_out)["softmax"] for f in (fitted, earlier))
     np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("labels", "match"),
+    [
+        (np.array([0.0, 1.0, np.nan, 1.0] * 100), "NaN"),
+        (np.array(["a", 1, "b", 2] * 100, dtype=object), "mix types"),
+        (np.zeros(400, int), "one class only"),
+    ],
+)
+def test_labels_that_cannot_be_used_are_told_as_everywhere(samples, labels, match):
+    train = Features(samples.train.layers, labels, samples.train.ids, samples.train.outputs)
+    with pytest.raises(ValueError, match=match):
+        find_outputs(samples._replace(train=train), None, wanted=True)

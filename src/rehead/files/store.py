@@ -227,6 +227,11 @@ class FeatureStore:
         return self._joined("outputs")
 
     @property
+    def n_outputs(self) -> int:
+        """How many outputs the network has; read without the outputs themselves."""
+        return int(self._mapped("outputs")[0].shape[1])
+
+    @property
     def labels(self) -> Array | None:
         if any("labels" not in shard["files"] for shard in self._manifest["shards"]):
             return None

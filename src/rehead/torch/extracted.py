@@ -34,6 +34,11 @@ class Features:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def n_outputs(self) -> int:
+        """How many outputs the network has."""
+        return int(self.outputs.shape[1])
+
     def labels_for(self, what: str) -> Array:
         """The labels, where these samples cannot do without."""
         if self.labels is None:
@@ -67,6 +72,10 @@ class StoredFeatures(Features):
     @property
     def outputs(self) -> Array:
         return self.store.outputs
+
+    @property
+    def n_outputs(self) -> int:
+        return self.store.n_outputs
 
     @property
     def numbered(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rehead import _validation as check
 from rehead._typing import Array
 from rehead._values import is_real
 from rehead.audit import LabelReport, score_labels
@@ -26,6 +27,19 @@ class Samples(NamedTuple):
     held_out: Features | None
     trusted: Any = None
     groups: Any = None
+
+
+class Plan(NamedTuple):
+    """What a fit is to do.
+
+    ``taps`` are the layers that features were taken from, ``read_as`` tells how the network's
+    outputs are read, where that is clear, ``softmax`` whether they are to be a member then.
+    """
+
+    taps: Layers
+    read_as: ClassOutputs | None
+    softmax: bool
+    baselines: Sequence[str]
 
 
 class FittedHead(NamedTuple):
@@ -51,7 +65,7 @@ class FittedHead(NamedTuple):
         """What the ensemble takes: the layers, and the softmax where it is a member."""
         read_as = self.read_as
         if self.takes_softmax and read_as is None:  # of an earlier file
-            read_as = ClassOutputs.of_earlier(features.outputs.shape[1], self.ensemble.classes_)
+            read_as = ClassOutputs.of_earlier(features.n_outputs, self.ensemble.classes_)
         return ensemble_inputs(features, read_as if self.takes_softmax else None)
 
     def report_of(self, features: Features, what: str) -> LabelReport:
@@ -72,7 +86,7 @@ def check_validation(validation: Any) -> None:
 
 def wants_softmax(asked: bool | None, settings: LayerEnsemble, samples: Samples) -> bool:
     """Whether the network's own softmax is to be a member, where it can be read."""
-    has_logits = samples.train.outputs.shape[1] > 0  # as an encoder of tokens has not
+    has_logits = samples.train.n_outputs > 0  # as an encoder of tokens has not
     default = settings.finds_consensus and samples.held_out is not None and has_logits
     wanted = default if asked is None else asked
     if wanted and SOFTMAX in samples.train.layers:
@@ -83,18 +97,11 @@ def wants_softmax(asked: bool | None, settings: LayerEnsemble, samples: Samples)
     return wanted
 
 
-def fit_head(
-    settings: LayerEnsemble,
-    samples: Samples,
-    member: ClassOutputs | None,
-    baselines: Sequence[str],
-) -> FittedHead:
-    """Fit an ensemble with these settings, and the baselines, on features; judge the labels.
-
-    Where ``member`` says how to read the network's outputs, its softmax is a member.
-    """
+def fit_head(settings: LayerEnsemble, samples: Samples, plan: Plan) -> FittedHead:
+    """Fit an ensemble with these settings, and the baselines, on features; judge the labels."""
     features, held_out = samples.train, samples.held_out
     labels = features.labels_for("training")
+    member = plan.read_as if plan.softmax else None
     inputs = ensemble_inputs(features, member)
     validation = None
     if held_out is not None:
@@ -110,11 +117,10 @@ def fit_head(
     ensemble.fit(inputs, labels, validation, ids=features.ids, **known)
     hidden = {name: inputs[name] for name in hidden_layers(features)}
     others = fit_baselines(
-        baselines, hidden, labels, validation, ensemble.random_state, samples.trusted
+        plan.baselines, hidden, labels, validation, ensemble.random_state, samples.trusted
     )
     report = _report(ensemble, features, inputs, labels)
-    n_outputs = features.outputs.shape[1]
-    return FittedHead(ensemble, others, report, list(features.layers), n_outputs, member)
+    return FittedHead(ensemble, others, report, plan.taps, features.n_outputs, plan.read_as)
 
 
 def hidden_layers(features: Features) -> list[str]:
@@ -129,7 +135,8 @@ def find_outputs(
 
     Where that is not clear, a warning says so if it was ``wanted``.
     """
-    classes = np.unique(samples.train.labels_for("training"))
+    labels = check.check_labels(samples.train.labels_for("training"), len(samples.train))
+    classes, _ = check.encode_labels(labels)
     judged = samples.train if samples.held_out is None else samples.held_out
     what = "training" if samples.held_out is None else "validation"
     asked = (judged.outputs, judged.labels_for(what), classes, class_names)

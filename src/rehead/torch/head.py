@@ -25,6 +25,7 @@ from rehead.torch.extracted import Features
 from rehead.torch.features import Pooling, Wanted, extract
 from rehead.torch.fitting import (
     FittedHead,
+    Plan,
     Samples,
     check_validation,
     find_outputs,
@@ -171,15 +172,13 @@ class RobustHead:
         taps = list(features.layers) if isinstance(self.layers, str) else self.layers
         held_out = None
         if validation is not None:
-            wanted = wanted._replace(layers=taps, n_outputs=features.outputs.shape[1])
+            wanted = wanted._replace(layers=taps, n_outputs=features.n_outputs)
             held_out = extract(self.net, validation, wanted, progress=progress)
         samples = Samples(features, held_out, trusted, groups)
         softmax = wants_softmax(self.softmax, self.ensemble, samples)
         names_of_outputs = self._class_names(features.labels_for("training"))
         read_as = find_outputs(samples, names_of_outputs, wanted=softmax)
-        member = read_as if softmax else None
-        fitted = fit_head(self.ensemble, samples, member, baselines)
-        fitted = fitted._replace(taps=taps, read_as=read_as)
+        fitted = fit_head(self.ensemble, samples, Plan(taps, read_as, softmax, baselines))
         return self._adopt(fitted, KnownWeights(unwrap(self.net)))
 
     def _class_names(self, classes: Array) -> list[Any] | None:
