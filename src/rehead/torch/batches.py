@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils.data import (
-    BatchSampler,
-    DataLoader,
-    Dataset,
-    IterableDataset,
-    RandomSampler,
-    SequentialSampler,
-    default_collate,
-)
 
 from rehead import _validation as check
 from rehead._typing import Array
-from rehead._values import is_real
-from rehead._warnings import warn
+from rehead.torch.sources import is_array, iterate
 
 LABEL_KEYS = ("labels", "label", "targets", "target", "y")
 ID_KEYS = ("ids", "id", "idx", "index", "indices")
 MASK = "attention_mask"
-DEFAULT_BATCH = 256
 Keys = Mapping[str, str | Sequence[str]]
 """Names of "inputs", "labels" and "ids" in batches that are dicts."""
 
@@ -103,7 +92,7 @@ def read_batch(batch: Any, keys: Keys | None = None) -> Batch:
     if isinstance(x, Mapping):
         return replace(_read_mapping(x, keys or {}), labels=_labels(labels), ids=_column(ids))
     # Loaders make lists of tuples.
-    several = isinstance(x, (tuple, list)) and all(_is_array(part) for part in x)
+    several = isinstance(x, (tuple, list)) and all(is_array(part) for part in x)
     args = tuple(as_tensor(part) for part in x) if several else (as_tensor(x),)
     return Batch(args, {}, _labels(labels), _column(ids))
 
@@ -139,15 +128,13 @@ def _read_mapping(batch: Mapping[str, Any], keys: Keys) -> Batch:
 
 
 def read_loader(loader: Any, keys: Keys | None = None) -> Iterator[Batch]:
-    """Batches of a loader, with ids.
+    """Batches of a loader (or what else :func:`rehead.torch.sources.iterate` reads), with ids.
 
-    A ``DataLoader`` that shuffles is read in the order of its data set instead, without dropping
-    the last batch, so that the number of a sample is its place in the data set. A data set, a
-    tensor, an array, ``(X, y)`` or a dict of them is cut into batches. Samples without ids are
-    numbered in the order they come.
+    Samples without ids are numbered in the order they come, which is that of the data set, even
+    where its loader shuffles.
     """
     start = 0
-    for raw in _iterable(loader):
+    for raw in iterate(loader):
         batch = read_batch(raw, keys)
         n = len(batch)
         for name, column in (("labels", batch.labels), ("ids", batch.ids)):
@@ -161,107 +148,6 @@ def read_loader(loader: Any, keys: Keys | None = None) -> Iterator[Batch]:
         raise ValueError(
             "The loader is empty. A generator can be read only once: pass a fresh one, or a list."
         )
-
-
-def _iterable(loader: Any) -> Iterable[Any]:
-    if isinstance(loader, DataLoader):
-        return _in_order(loader)
-    if _is_data_set(loader):
-        return DataLoader(loader, batch_size=DEFAULT_BATCH, collate_fn=collate)
-    if isinstance(loader, Mapping):
-        return _cut_mapping(loader)
-    if isinstance(loader, tuple):
-        loader = tuple(_array_of_lists(part) for part in loader)
-    loader = _array_of_lists(loader)
-    if _is_array(loader):
-        return _cut((as_column(loader),))
-    if isinstance(loader, tuple) and 1 <= len(loader) <= 3 and _is_array(loader[0]):
-        return _cut(tuple(as_column(c) for c in loader))
-    if isinstance(loader, Iterable) and not isinstance(loader, (str, bytes)):
-        return loader
-    raise TypeError(
-        f"Cannot read batches from {type(loader).__name__}. Pass a DataLoader, a data set, an "
-        "iterable of batches, a tensor, or (X, y)."
-    )
-
-
-def _in_order(loader: DataLoader[Any]) -> Iterable[Any]:
-    """A loader that gives all samples of a data set in its order, where there is an order."""
-    batches = loader.batch_sampler
-    if batches is None or isinstance(loader.dataset, IterableDataset):
-        return loader
-    sampler = batches.sampler if type(batches) is BatchSampler else batches
-    sequential = isinstance(sampler, SequentialSampler)
-    if sequential and not batches.drop_last:  # type: ignore[attr-defined]
-        return loader
-    if sequential or (isinstance(sampler, RandomSampler) and not sampler.replacement):
-        return DataLoader(
-            loader.dataset,
-            batch_size=batches.batch_size,  # type: ignore[attr-defined]
-            num_workers=loader.num_workers,
-            collate_fn=loader.collate_fn,
-            pin_memory=loader.pin_memory,
-            timeout=loader.timeout,
-            worker_init_fn=loader.worker_init_fn,
-            multiprocessing_context=loader.multiprocessing_context,
-        )
-    warn(
-        f"The loader draws samples with {type(sampler).__name__}; those without ids are numbered "
-        "in the order they come. Give batches of (x, y, id) to name them."
-    )
-    return loader
-
-
-def _is_data_set(loader: Any) -> bool:
-    """Whether samples are asked for one by one: of torch, or as Hugging Face's ``datasets`` are."""
-    if isinstance(loader, Dataset):
-        # One that can only be iterated may give batches, and says itself what it gives.
-        return not isinstance(loader, IterableDataset)
-    return hasattr(loader, "column_names") and hasattr(loader, "__getitem__")
-
-
-def collate(samples: list[Any]) -> Any:
-    """A batch of samples; entries of dicts may be lists, as long as they are equally long."""
-    if not isinstance(samples[0], Mapping):
-        return default_collate(samples)
-    return {name: _stacked([s[name] for s in samples], name) for name in samples[0]}
-
-
-def _stacked(values: list[Any], name: str) -> Any:
-    first = values[0]
-    if isinstance(first, (str, bytes)) or first is None:
-        return values
-    try:
-        if isinstance(first, Tensor):
-            return torch.stack(values)
-        return np.stack([np.asarray(v) for v in values])
-    except (ValueError, RuntimeError) as error:
-        raise ValueError(
-            f"The samples' {name!r} differ in shape, so they cannot be put into a batch ({error}). "
-            "Pad them first, or pass a DataLoader whose collate_fn does."
-        ) from error
-
-
-def _cut_mapping(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    if not any(_is_array(c) for c in columns.values()):
-        raise TypeError(
-            f"Cannot read batches from a dict of {check.first_few(list(columns))}: none is a "
-            "tensor or an array. Pass a DataLoader, (X, y) or {'x': X, 'labels': y}."
-        )
-    named = {name: as_column(column) for name, column in columns.items()}
-    for part in _cut(tuple(named.values())):
-        yield dict(zip(named, part, strict=True))
-
-
-def _cut(columns: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    lengths = {len(c) for c in columns}
-    if len(lengths) > 1:
-        raise ValueError(
-            f"The columns have different lengths: {[len(c) for c in columns]}. Pass one label and "
-            "one id for each sample."
-        )
-    for a in range(0, len(columns[0]), DEFAULT_BATCH):
-        yield tuple(c[a : a + DEFAULT_BATCH] for c in columns)
 
 
 def tensors_in(value: Any) -> Iterator[Tensor]:
@@ -289,24 +175,6 @@ def _mapped(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
         parts = [_mapped(v, change) for v in value]
         return parts if isinstance(value, list) else tuple(parts)
     return value
-
-
-def _is_array(value: Any) -> bool:
-    """Tensors, arrays and tables."""
-    return isinstance(value, Tensor) or hasattr(value, "__array__")
-
-
-def _array_of_lists(value: Any) -> Any:
-    """Rows of numbers as an array; anything else as it is."""
-    row = value[0] if isinstance(value, list) and value else None
-    while isinstance(row, list) and row:
-        row = row[0]
-    return np.asarray(value) if is_real(row) else value
-
-
-def as_column(values: Any) -> Any:
-    """What can be cut: tables become arrays."""
-    return values if isinstance(values, (Tensor, list, tuple)) else np.asarray(values)
 
 
 def as_tensor(value: Any) -> Any:
