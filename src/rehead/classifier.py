@@ -280,6 +280,11 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
             )
         return next(iter(layers.values()))
 
+    def column_names(self, layer: str) -> Array | None:
+        """The names of the columns that it was fitted on, where they had any."""
+        names: Array | None = getattr(self, "feature_names_in_", None)
+        return names
+
     def check_inputs(self, X: Any) -> None:
         """Raise if some of the features cannot be used, and say which."""
         self._checked(X)

@@ -201,7 +201,11 @@ class LabelReport(LabelScores):
 
     def to_csv(self, path: str | os.PathLike[str], *, worst_first: bool = True) -> None:
         """Write the report as CSV, whole or not at all; numbers are written to the last digit."""
-        write_csv(Path(path), export.as_text(self.table(worst_first=worst_first)))
+        write_csv(Path(path), self.file_columns(worst_first=worst_first))
+
+    def file_columns(self, *, worst_first: bool = True) -> dict[str, Array]:
+        """The columns of :meth:`table` as files hold them: times as text."""
+        return export.as_text(self.table(worst_first=worst_first))
 
     def as_cleanlab(self) -> Any:
         """The ``pandas.DataFrame`` that cleanlab's ``CleanLearning.get_label_issues()`` gives.

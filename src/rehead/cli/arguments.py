@@ -28,7 +28,21 @@ Data = Annotated[
 ]
 Labels = Annotated[
     str | None,
-    typer.Option(help="Labels: .npy, .txt, or FILE:COLUMN. Default: those of the feature store."),
+    typer.Option(
+        help="Labels: a column of the table of features, .npy, .txt, or FILE:COLUMN. Default: "
+        "those of the feature store."
+    ),
+]
+Ids = Annotated[
+    str | None,
+    typer.Option(
+        help="Names of samples: a column of the table of features, .npy, .txt, or FILE:COLUMN. "
+        "Default: those of the feature store, or row numbers."
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(help="Columns of the table that are no features; separated by commas."),
 ]
 Features = Annotated[Path, typer.Argument(help="Features: a store, .npy, .npz, .csv or .parquet.")]
 Head = Annotated[Path, typer.Argument(help="A head that `rehead fit` wrote.")]

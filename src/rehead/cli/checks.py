@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,13 @@ def need_folder(file: Path) -> None:
     """Fail before the work, not after it, where the result could not be written."""
     if not file.absolute().parent.is_dir():
         raise typer.BadParameter(f"there is no folder {file.parent} for {file.name}; make it first")
+
+
+def need_ending(file: Path, endings: Sequence[str]) -> None:
+    """Fail before the work where the name of the result does not say what form it is to have."""
+    from rehead.files.tables import check_ending
+
+    check_ending(file, endings)
 
 
 def need_head(head: Path) -> None:

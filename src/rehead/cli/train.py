@@ -50,7 +50,7 @@ def train(
     if noise == "none" and rate > 0.0:
         raise ValueError(f"--rate {rate:g} needs a kind of noise: --noise uniform, for example.")
     from rehead.experiments.training import TrainSettings, run_training
-    from rehead.files.tables import read_column
+    from rehead.files.samples import read_column
 
     settings = TrainSettings(
         data=data,

@@ -297,6 +297,11 @@ priors, random_state
         """What the model takes of features by layer name: all of them."""
         return layers
 
+    def column_names(self, layer: str) -> Array | None:
+        """The names of the columns that a layer was fitted on, where they had any."""
+        check_is_fitted(self)
+        return self.inputs_.columns(layer)
+
     def check_inputs(self, X: Layers) -> None:
         """Raise if some of the features cannot be used, and say which."""
         layers = self._checked(X)

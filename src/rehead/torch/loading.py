@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from rehead.files.tables import read_column
+from rehead.files.samples import read_column
 
 
 def load_object(target: str) -> Any:
