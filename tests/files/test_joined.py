@@ -1,7 +1,6 @@
 """Shards as one array."""
 
 import numpy as np
-import pytest
 
 from rehead.files.joined import Joined
 

@@ -13,14 +13,14 @@ from rehead.audit.scoring import score_labels
 from rehead.classifier import RobustGaussianClassifier
 from rehead.ensemble import LayerEnsemble
 from rehead.files.persist import ModelFileError, model_kind
-from rehead.files.samples import FEATURES, Source, read_samples
+from rehead.files.samples import FEATURES, Samples, Source, read_samples
 
 
 class FileAudit(NamedTuple):
-    """A report, and in words which columns of a table it was made from."""
+    """A report, and the samples that it is of."""
 
     report: LabelReport
-    note: str
+    samples: Samples
 
 
 def audit_files(
@@ -47,7 +47,7 @@ def audit_files(
 
 
 def audit_source(model: str | Path, source: Source) -> FileAudit:
-    """As :func:`audit_files`, and tell which columns were used."""
+    """As :func:`audit_files`, with the samples."""
     judge = open_model(model)
     samples = read_samples(source, known_columns(judge))
     X = judge.inputs_of(samples.layers)
@@ -57,7 +57,7 @@ def audit_source(model: str | Path, source: Source) -> FileAudit:
         if source.ids is not None:
             raise
         raise ValueError(f"{error} On the command line: --ids FILE or FILE:COLUMN.") from error
-    return FileAudit(report, samples.note)
+    return FileAudit(report, samples)
 
 
 def known_columns(model: SavedJudge) -> list[str] | None:

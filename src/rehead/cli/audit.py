@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,11 +15,11 @@ from rehead.cli.checks import (
     need_head,
     need_other_file,
 )
+from rehead.cli.next_steps import Paths, next_steps
 from rehead.cli.program import app, friendly
 
 if TYPE_CHECKING:
     from rehead.audit import LabelReport
-    from rehead.files.samples import Source
 
 
 @app.command()
@@ -40,7 +39,7 @@ def audit(
         typer.Option(help="Corrected labels, in the order of the data: .csv or .parquet."),
     ] = None,
     min_probability: Annotated[
-        float, typer.Option(help="Correct a label if another one is as probable.", max=1.0)
+        float, typer.Option(help="Correct a label if another one is as probable.")
     ] = 0.9,
     show: Annotated[int, typer.Option(help="How many of the worst labels to show.", min=0)] = 10,
     input_order: Annotated[
@@ -55,6 +54,10 @@ def audit(
             need_other_file(file, head, data, labels, ids)
     if output is not None and corrected is not None and output.absolute() == corrected.absolute():
         raise ValueError("--output and --corrected name the same file. Choose two.")
+    if not 0 < min_probability <= 1:
+        raise ValueError(
+            f"--min-probability must be above 0, and 1 at most; got {min_probability}."
+        )
     from rehead.audit.files import audit_source
     from rehead.files.samples import Source
     from rehead.files.tables import write_table
@@ -62,9 +65,9 @@ def audit(
     need_head(head)
     need_features(data)
     source = Source(data, labels, ids, tuple(ignore or ()))
-    report, note = audit_source(head, source)
-    if note:
-        typer.echo(note)
+    report, samples = audit_source(head, source)
+    if samples.note:
+        typer.echo(samples.note)
     typer.echo(report.summary(show))
     if output is not None:
         write_table(output, report.file_columns(worst_first=not input_order))
@@ -72,7 +75,7 @@ def audit(
     if corrected is not None:
         changed = _write_corrected(report, corrected, min_probability)
         typer.echo(f"{changed} of {len(report)} labels corrected: {corrected}")
-    for line in _next_steps(report, head, source, output, corrected):
+    for line in next_steps(report, Paths(head, output, corrected), source, samples.left_out):
         typer.echo(line)
 
 
@@ -86,48 +89,3 @@ def _write_corrected(report: LabelReport, path: Path, min_probability: float) ->
     columns = {"id": given["id"], "label": labels, "given": report.given, "changed": changed}
     write_table(path, columns)
     return int(changed.sum())
-
-
-def _next_steps(
-    report: LabelReport, head: Path, source: Source, output: Path | None, corrected: Path | None
-) -> list[str]:
-    """What to do now, with the user's own names; nothing where no label needs a look."""
-    n = report.n_review()
-    if not n:
-        return []
-    told = _options(source)
-    audit = f"rehead audit {_quoted(head)} {_quoted(source.data)}{told}"
-    review = (
-        f"{audit} -o suspects.csv, then look at its first {n} rows"
-        if output is None
-        else f"look at the {n} of {output} with the lowest quality"
-    )
-    lines = ["Next:", f"  review: {review}"]
-    if corrected is None:
-        lines.append(f"  correct: {audit} --corrected corrected.csv --min-probability 0.9")
-    file = f"{corrected or 'corrected.csv'}:label"
-    fit = f"rehead fit {_quoted(source.data)} --labels {_quoted(file)}{_ignored(source)}"
-    lines.append(f"  fit again: {fit} -o new-head.safetensors")
-    lines.append("  in Python: score_labels(model, X, y).corrected(0.9)")
-    return lines
-
-
-def _options(source: Source) -> str:
-    """The options that say where samples are, as they were typed."""
-    given = [("--labels", source.labels), ("--ids", source.ids)]
-    given += [("--ignore", name) for name in source.ignore]
-    return "".join(f" {option} {_quoted(value)}" for option, value in given if value)
-
-
-def _ignored(source: Source) -> str:
-    """What a fit must be told of a table whose labels are in another file now."""
-    from rehead.files.samples import own_column
-
-    names = [own_column(source.labels, source.data)]
-    told = [("--ids", source.ids)] if source.ids else []
-    told += [("--ignore", name) for name in (*names, *source.ignore) if name]
-    return "".join(f" {option} {_quoted(value)}" for option, value in told)
-
-
-def _quoted(value: object) -> str:
-    return shlex.quote(str(value))

@@ -174,7 +174,7 @@ def _warn_if_shared(ids: Any, held_out: Any) -> None:
         return
     shared = np.isin(np.asarray(held_out), np.asarray(ids))
     if shared.any():
-        first = np.asarray(held_out)[shared][0]
+        first = np.asarray(held_out)[shared].tolist()[0]
         warn(
             f"{int(shared.sum())} of {len(shared)} validation samples are training samples (id "
             f"{first!r} first). A network has memorised their labels, so its deepest layers will "

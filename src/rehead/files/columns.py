@@ -15,7 +15,7 @@ from rehead.files.csvs import INDEX
 from rehead.files.tables import Table, is_missing_text, near_names, short_list
 
 INDEX_NAME = re.compile(r"Unnamed: \d+|__index_level_\d+__")
-ID_NAME = re.compile(r"(?i)id|ids|index|idx|row|.*[_ -]id|.*[a-z]I[dD]")
+ID_NAME = re.compile(r"(?i:ids?|index|idx|row|.*[_ -]id)|.*[a-z]I[dD]")
 LABEL_NAME = re.compile(r"(?i)labels?|targets?")
 
 
@@ -41,10 +41,11 @@ class Roles(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """Features, and in words which columns they are."""
+    """Features, in words which columns they are, and the columns that are left out."""
 
     features: NamedFeatures
     note: str
+    left_out: list[str]
 
 
 def choose_features(table: Table, roles: Roles, known: Sequence[str] | None = None) -> Chosen:
@@ -75,7 +76,7 @@ def choose_features(table: Table, roles: Roles, known: Sequence[str] | None = No
         _refuse_ids(table, names)
     values = np.column_stack([_finite(table, name) for name in names])
     note = _note(table, names, why) + _decimal_commas(table, names)
-    return Chosen(NamedFeatures(values, names), note)
+    return Chosen(NamedFeatures(values, names), note, list(why))
 
 
 def _check_known(table: Table, known: list[str], why: dict[str, str]) -> None:
@@ -101,8 +102,8 @@ def _refuse_index(table: Table, names: list[str]) -> None:
     what = "has no name" if index[0] == INDEX else f"is called {index[0]!r}"
     raise ValueError(
         f"A column of {table.path} {what}: probably a pandas index, which is no feature. Say "
-        f'--ids "{index[0]}" if it names the samples, or --ignore "{index[0]}"; or write the table '
-        "with to_csv(..., index=False)."
+        f'--ids "{index[0]}" if it names the samples, or --ignore "{index[0]}"; or have pandas '
+        "write the table with index=False."
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,6 +57,8 @@ class Samples:
         The network's own, where a feature store has them.
     note : str
         Which columns of a table are features; empty elsewhere.
+    left_out : list of str
+        The other columns of the table, but for the ids.
     """
 
     layers: dict[str, Any]
@@ -64,6 +66,7 @@ class Samples:
     ids: Array | None
     outputs: Array | None = None
     note: str = ""
+    left_out: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(next(iter(self.layers.values()))) if self.layers else 0
@@ -123,7 +126,13 @@ def read_samples(
     if roles.labels is not None:
         roles = roles._replace(elsewhere=None)
     chosen = choose_features(table, roles, known)
-    return Samples({FEATURES: chosen.features}, labels, ids, note=chosen.note)
+    return Samples(
+        {FEATURES: chosen.features},
+        labels,
+        ids,
+        note=chosen.note,
+        left_out=[name for name in chosen.left_out if name != roles.ids],
+    )
 
 
 def read_layers(path: str | Path) -> dict[str, Any]:
@@ -169,16 +178,6 @@ def split_column(source: str) -> tuple[str, str | None]:
         return source, None
     file, _, column = source.rpartition(":")
     return file, column
-
-
-def own_column(source: str | None, data: str | Path) -> str | None:
-    """The column that a user names, where it is one of the table ``data`` itself."""
-    if source is None or not is_table(data):
-        return None
-    file, column = split_column(source)
-    if column is not None and Path(file).exists() and Path(file).samefile(data):
-        return column
-    return None if Path(file).exists() else source
 
 
 class _Place(NamedTuple):

@@ -84,9 +84,10 @@ class Table:
         values = self.columns[name]
         blank = [row for row, v in enumerate(values) if _is_blank(v)]
         if blank:
+            more = f" (as are {len(blank) - 1} others)" if len(blank) > 1 else ""
             raise ValueError(
-                f"{self.place(blank[0])}: column {name!r} is blank ({len(blank)} such rows). Fill "
-                "in the cell, or leave the row out."
+                f"{self.place(blank[0])}: column {name!r} is blank{more}. Fill in the cell, or "
+                "leave the row out."
             )
         if isinstance(values, np.ndarray):
             return values.astype(str) if _all_text(values) else values
