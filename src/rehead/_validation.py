@@ -117,6 +117,43 @@ def check_labels(y: Any, n: int) -> Array:
     return labels
 
 
+def check_aligned(X: Any, **others: Any) -> Array | None:
+    """The pandas index that samples share, where it is more than row numbers.
+
+    ``X`` are features, or a mapping of layers. Indexes that contradict each other are an error:
+    rows are taken in their order, and a label would silently go to another sample. Row numbers go
+    with any index, but not with one that has the same numbers in another order.
+    """
+    given = {**X, **others} if isinstance(X, Mapping) else {"X": X, **others}
+    indexes = {
+        name: values.index
+        for name, values in given.items()
+        if hasattr(values, "iloc") and hasattr(values, "index")
+    }
+    named = [name for name, index in indexes.items() if not _numbers_rows(index.to_numpy())]
+    if not named:
+        return None
+    first = indexes[named[0]]
+    shared: Array = first.to_numpy()
+    shuffled = _numbers_rows(shared, in_order=False)
+    for name, index in indexes.items():
+        clash = not first.equals(index) if name in named else shuffled
+        if clash and len(index) == len(first):
+            raise ValueError(
+                f"{named[0]} and {name} have different pandas indexes, so it is not clear which "
+                "rows belong together. Bring them into the same order, with reindex for example, "
+                "or pass .to_numpy() of both where the order is right."
+            )
+    return shared
+
+
+def _numbers_rows(index: Array, *, in_order: bool = True) -> bool:
+    """Whether an index only numbers the rows."""
+    if index.dtype.kind not in "iu":
+        return False
+    return np.array_equal(index if in_order else np.sort(index), np.arange(len(index)))
+
+
 def check_no_missing_labels(y: Array) -> None:
     """Raise if a label is None, NaN, NaT or NA."""
     if y.dtype.kind == "O":

@@ -175,6 +175,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         choice = resolve_options(
             self.estimator, self.preset, {name: getattr(self, name) for name in OPTIONS}
         )
+        check.check_aligned(X, y=y, sample_weight=sample_weight, trusted=trusted)
         checked = copy.copy(self)  # self is not changed before all has gone well
         X = check.check_features(checked, X, reset=True)
         classes, codes = check.encode_labels(check.check_labels(y, len(X)))

@@ -93,7 +93,11 @@ def test_tables_and_named_columns(files, run):
 def test_labels_and_ids_beside_the_features_are_not_features(files, run, succeed, fail):
     X, y, *_ = files
     codes = np.searchsorted(["ant", "bee", "cat"], y)
-    table = pd.DataFrame(X.astype(float)).rename(columns=str).assign(label=codes, number=range(450))
+    table = (
+        pd.DataFrame(X.astype(float))
+        .rename(columns=str)
+        .assign(label=codes, number=range(450)[::-1])
+    )
     table.to_csv("all.csv", index=False)
     fit = ["fit", "all.csv", "--labels", "./all.csv:label", "-o", "head2"]
     succeed(*fit)

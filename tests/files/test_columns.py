@@ -79,6 +79,11 @@ def test_labels_that_are_in_another_file_leave_no_column_behind():
         choose_features(table(a=["1", "2"], target=["0", "1"]), Roles())
 
 
+def test_a_column_that_only_counts_the_rows_is_warned_of():
+    with pytest.warns(ReheadWarning, match="column 'number' of t.csv only counts .* --ids number"):
+        choose_features(table(a=["1", "5", "2"], number=["1", "2", "3"]), Roles())
+
+
 def test_decimal_commas_are_said_and_not_mixed_with_points():
     chosen = choose_features(table(";", a=["1,5", "2"], b=["3", "4"]), Roles())
     assert chosen.features.values.tolist() == [[1.5, 3], [2, 4]]

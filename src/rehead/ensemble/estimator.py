@@ -178,6 +178,7 @@ priors, random_state
             check.check_choice(name, layers, "given")
         if STACK in layers:
             raise ValueError(f"A layer cannot be called {STACK!r}: that is what joined layers are.")
+        check.check_aligned(layers, y=y, ids=ids, trusted=trusted, groups=groups)
         consensus = self.finds_consensus
         choice = resolve_options(
             "auto" if consensus else self.estimator, self.preset, self._options()

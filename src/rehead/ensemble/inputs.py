@@ -125,6 +125,7 @@ def check_held_out(
     if rest:
         _warn_if_shared(ids, rest[0])
     found = inputs.later(layers)
+    check.check_aligned(layers, y=labels, ids=rest[0] if rest else None)
     n = len(next(iter(found.values())))
     codes = check.known_codes(check.check_labels(labels, n), classes)
     return HeldOut(found, codes)

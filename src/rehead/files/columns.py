@@ -74,6 +74,7 @@ def choose_features(table: Table, roles: Roles, known: Sequence[str] | None = No
         _refuse_labels(table, names, roles)
         _refuse_text(table, names)
         _refuse_ids(table, names)
+        _warn_of_counts(table, names)
     values = np.column_stack([_finite(table, name) for name in names])
     note = _note(table, names, why) + _decimal_commas(table, names)
     return Chosen(NamedFeatures(values, names), note, list(why))
@@ -144,6 +145,17 @@ def _refuse_ids(table: Table, names: list[str]) -> None:
                 f"probably ids, which are no feature. Say --ids {_quoted(name)} or --ignore "
                 f"{_quoted(name)}. If it is a feature, give it another name."
             )
+
+
+def _warn_of_counts(table: Table, names: list[str]) -> None:
+    for name in names:
+        numbers = table.numbers(name)
+        if numbers is None or len(numbers) < 3 or not (np.diff(numbers) == 1).all():
+            continue
+        warn(
+            f"The column {name!r} of {table.path} only counts the rows, and is used as a feature. "
+            f"If it names the samples, say --ids {_quoted(name)} or --ignore {_quoted(name)}."
+        )
 
 
 def _finite(table: Table, name: str) -> Array:
