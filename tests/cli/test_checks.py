@@ -40,3 +40,6 @@ def test_the_current_folder_is_a_folder(tmp_path, monkeypatch):
     need_folder(Path("out.csv"))
     with pytest.raises(typer.BadParameter, match=r"no folder none for out\.csv"):
         need_folder(Path("none/out.csv"))
+    Path("made").mkdir()
+    with pytest.raises(typer.BadParameter, match="made is a folder; name a file in it"):
+        need_folder(Path("made"))

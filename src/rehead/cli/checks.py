@@ -12,6 +12,8 @@ import typer
 
 def need_folder(file: Path) -> None:
     """Fail before the work, not after it, where the result could not be written."""
+    if file.is_dir():
+        raise typer.BadParameter(f"{file} is a folder; name a file in it")
     if not file.absolute().parent.is_dir():
         raise typer.BadParameter(f"there is no folder {file.parent} for {file.name}; make it first")
 
@@ -64,6 +66,13 @@ def number_or_auto(text: str | None, option: str) -> float | str | None:
         return float(text)
     except ValueError:
         raise ValueError(f"{option} must be a number or auto, got {text!r}.") from None
+
+
+def need_other_folder(output: Path, *inputs: str | Path | None) -> None:
+    """Refuse to write into a folder that is read, or over a file."""
+    if output.exists() and not output.is_dir():
+        raise ValueError(f"{output} is a file. Choose a folder for the result.")
+    need_other_file(output, *inputs)
 
 
 def need_other_file(output: Path, *inputs: str | Path | None) -> None:

@@ -8,6 +8,7 @@ except ImportError as error:
     ) from error
 
 from rehead.torch.features import Features, extract_features, open_features
+from rehead.torch.folders import image_folder, image_table, text_table
 from rehead.torch.head import RobustHead
 from rehead.torch.module import RobustModule
 
@@ -16,5 +17,8 @@ __all__ = [
     "RobustHead",
     "RobustModule",
     "extract_features",
+    "image_folder",
+    "image_table",
     "open_features",
+    "text_table",
 ]
