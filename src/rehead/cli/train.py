@@ -49,6 +49,7 @@ def train(
         raise ValueError(f"--noise {noise} needs a share of wrong labels: --rate 0.4, for example.")
     if noise == "none" and rate > 0.0:
         raise ValueError(f"--rate {rate:g} needs a kind of noise: --noise uniform, for example.")
+    from rehead._progress import plain_lines
     from rehead.experiments.training import TrainSettings, run_training
     from rehead.files.samples import read_column
 
@@ -70,7 +71,8 @@ def train(
         device=device,
         precision=precision,
     )
-    result = run_training(settings, output)
+    with plain_lines():
+        result = run_training(settings, output)
     typer.echo(
         f"{result.task.rate:.1%} of the training labels are wrong; the network fits "
         f"{result.fitted:.1%} of them all and is right on {result.accuracy:.1%} of the test "
