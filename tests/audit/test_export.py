@@ -9,7 +9,7 @@ import pytest
 
 from rehead import RobustGaussianClassifier, score_labels
 from rehead.audit.export import as_text
-from rehead.files.samples import read_column
+from rehead.files.places import read_column
 
 NAMES = np.array(["ant", "bee", "cat"])
 

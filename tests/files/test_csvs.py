@@ -28,6 +28,15 @@ def test_the_same_table_in_every_way_of_writing(tmp_path, content):
     assert parse_csv(tmp_path / "t.csv").columns == COLUMNS
 
 
+def test_names_may_hold_commas(tmp_path):
+    (tmp_path / "t.csv").write_text("length, cm;width, cm;label\n1,5;2;x\n")
+    assert parse_csv(tmp_path / "t.csv").columns == {
+        "length, cm": ("1,5",),
+        "width, cm": ("2",),
+        "label": ("x",),
+    }
+
+
 def test_lines_are_those_of_the_file(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text('a,b\n1,"two\nlines"\n\n2,z\n')

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from rehead import ReheadWarning
-from rehead.files.samples import Source, read_beside, read_column, read_layers, read_samples
+from rehead.files.places import read_column
+from rehead.files.samples import Source, read_layers, read_samples
 from rehead.files.store import Chunk, StoreWriter
 
 X = np.array([[1.5, 2.0], [3.0, 4.5], [5.0, 6.0]])
@@ -122,6 +123,26 @@ def test_ignored_columns_are_separated_by_commas(table):
         ]
 
 
+def test_labels_in_another_order_than_the_samples(table, store):
+    np.save("x.npy", X)
+    Path("y.csv").write_text("id,label\n0,a\n1,b\n2,c\n")
+    assert read_samples(Source("x.npy", "y.csv:label")).labels.tolist() == ["a", "b", "c"]
+    Path("y.csv").write_text("id,label\n2,c\n0,a\n1,b\n")
+    with pytest.raises(ValueError, match=r"y.csv are in another order than the samples: .*'id'"):
+        read_samples(Source("x.npy", "y.csv:label"))
+    Path("y.csv").write_text("name,kind\n8,c\n007,a\n9,b\n")
+    with pytest.raises(ValueError, match=r"in another order than the samples: .*'name'"):
+        read_samples(Source(table, "y.csv:kind", "name", ["label"]))
+    Path("y.csv").write_text("id,kind\n8,c\n007,a\n9,b\n")
+    with pytest.raises(ValueError, match=r"in another order than the samples: .*'id'"):
+        read_samples(Source(table, "y.csv:kind", "name", ["label"]))
+    Path("y.csv").write_text("id,kind\ny,c\nx,a\nz,b\n")
+    with pytest.raises(ValueError, match="in another order than the samples"):
+        read_samples(Source(store, "y.csv:kind"))
+    Path("y.csv").write_text("id,kind\nx,c\ny,a\nz,b\n")
+    assert read_samples(Source(store, "y.csv:kind")).labels.tolist() == ["c", "a", "b"]
+
+
 def test_known_columns(table):
     frame = pd.read_csv(table)
     frame[["q", "label", "p"]].to_csv("u.csv", index=False)
@@ -131,23 +152,3 @@ def test_known_columns(table):
     with pytest.warns(ReheadWarning, match="x.npy names none: they are taken in the order p, q"):
         found = read_samples(Source("x.npy"), ["p", "q"], labelled=False)
     assert found.layers["features"].names == ["p", "q"]
-
-
-def test_columns_from_every_kind_of_file(store, table):
-    np.save("y.npy", np.array([2, 1, 2]))
-    np.savez("y.npz", X=X, labels=np.array([5, 6, 7]))
-    Path("y.txt").write_text("\ufeffcat\ndog\ncat\n", encoding="utf-8")
-    assert read_column("y.npy").tolist() == [2, 1, 2]
-    assert read_column("y.npz").tolist() == [5, 6, 7]
-    assert read_column("y.npz:labels").tolist() == [5, 6, 7]
-    assert read_column("y.txt").tolist() == ["cat", "dog", "cat"]
-    assert read_column(store).tolist() == [0, 1, 0]
-    assert read_beside("label", table).tolist() == ["cat", "dog", "cat"]
-    assert read_beside("y.npy", table).tolist() == [2, 1, 2]
-    assert read_beside("y.npy", "digits").tolist() == [2, 1, 2]
-
-
-def test_a_pickled_array_is_not_read():
-    np.save("y.npy", np.array([{}, {}], dtype=object), allow_pickle=True)
-    with pytest.raises(ValueError, match="allow_pickle"):
-        read_column("y.npy")

@@ -133,7 +133,7 @@ def test_the_ending_says_how_a_table_is_written(tmp_path):
 @pytest.mark.parametrize("suffix", [".npy", ".txt", ".csv", ".parquet"])
 @pytest.mark.parametrize("labels", [np.array([0, 0, 2]), np.array(["ant", "ant", "käfer"])])
 def test_labels_that_were_written_are_read(tmp_path, suffix, labels):
-    from rehead.files.samples import read_column
+    from rehead.files.places import read_column
 
     path = tmp_path / f"y{suffix}"
     write_labels(path, {"id": np.arange(3), "label": labels})

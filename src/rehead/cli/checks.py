@@ -80,7 +80,13 @@ def need_other_file(output: Path, *inputs: str | Path | None) -> None:
     for source in inputs:
         file = str(source or "")
         for path in (file, file.rpartition(":")[0]):  # FILE:COLUMN
-            if path and output.exists() and Path(path).exists() and output.samefile(path):
+            if not path or not output.exists() or not Path(path).exists():
+                continue
+            if output.samefile(path) or (output.is_file() and _is_inside(output, Path(path))):
                 raise ValueError(
                     f"{output} is what the command reads; it would be lost. Choose another file."
                 )
+
+
+def _is_inside(file: Path, folder: Path) -> bool:
+    return folder.is_dir() and file.resolve().is_relative_to(folder.resolve())

@@ -37,7 +37,7 @@ def corrupt(
     import numpy as np
 
     from rehead._validation import check_choice
-    from rehead.files.samples import read_beside
+    from rehead.files.places import read_beside
     from rehead.files.tables import LABELS_WRITTEN, write_labels
     from rehead.noise import NOISES
 
@@ -60,7 +60,7 @@ def _labels_of(source: str, column: str | None, seed: int) -> Array:
     training samples.
     """
     from rehead.data import DATASETS, load
-    from rehead.files.samples import read_beside, read_column
+    from rehead.files.places import read_beside, read_column
 
     if source in DATASETS and not Path(source).exists():
         typer.echo(

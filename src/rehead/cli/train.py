@@ -51,7 +51,7 @@ def train(
         raise ValueError(f"--rate {rate:g} needs a kind of noise: --noise uniform, for example.")
     from rehead._progress import plain_lines
     from rehead.experiments.training import TrainSettings, run_training
-    from rehead.files.samples import read_column
+    from rehead.files.places import read_column
 
     settings = TrainSettings(
         data=data,

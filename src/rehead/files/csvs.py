@@ -13,6 +13,8 @@ from typing import NamedTuple
 from rehead import _validation as check
 
 SEPARATORS = (",", ";", "\t")
+LONGEST = 100_000
+"""This much of a line shows what separates its values."""
 INDEX = "Unnamed: 0"
 """What pandas calls a first column without a name, which is an index that it wrote."""
 
@@ -63,10 +65,18 @@ def _decoded(path: Path) -> str:
 
 
 def _separator(text: str) -> str:
-    """What separates the names in the first line; a comma where there is one name only."""
-    header = text.partition("\n")[0]
-    fields = {s: len(next(csv.reader([header], delimiter=s), [])) for s in SEPARATORS}
-    return max(SEPARATORS, key=lambda s: fields[s])
+    """What separates the names in the first line; a comma where there is one name only.
+
+    Names may hold commas themselves, so a separator counts first by making as many values of the
+    second line.
+    """
+    lines = [line[:LONGEST] for line in text.split("\n", 2)[:2]]
+
+    def fits(separator: str) -> tuple[bool, int]:
+        counts = [len(next(csv.reader([line], delimiter=separator), [])) for line in lines]
+        return counts[0] > 1 and counts[0] == counts[-1], counts[0]
+
+    return max(SEPARATORS, key=fits)
 
 
 def _rows(path: Path, text: str, separator: str) -> tuple[list[list[str]], list[int]]:

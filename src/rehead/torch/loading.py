@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from rehead.files.samples import read_beside
+from rehead.files.places import read_beside
 from rehead.files.tables import is_table, read_table, short_list
 from rehead.torch.batches import DEFAULT_BATCH
 from rehead.torch.folders import SIZE, image_folder, image_table, text_table
