@@ -64,7 +64,7 @@ def audit(
 
     need_head(head)
     need_features(data)
-    source = Source(data, labels, ids, tuple(ignore or ()))
+    source = Source(data, labels, ids, ignore or ())
     report, samples = audit_source(head, source)
     if samples.note:
         typer.echo(samples.note)

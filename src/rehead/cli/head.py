@@ -40,11 +40,12 @@ def fit(
     """Fit a robust head on features and noisy labels."""
     need_folder(output)
     need_other_file(output, train, labels, ids, validation, validation_labels)
-    from rehead.cli.samples import Asked, read_held_out, read_training
+    from rehead.cli.samples import read_held_out, read_training
     from rehead.ensemble import LayerEnsemble
+    from rehead.files.samples import Source
 
     need_features(train)
-    asked = Asked(train, labels, ids, ignore)
+    source = Source(train, labels, ids, ignore or ())
     head = LayerEnsemble(
         estimator,
         preset=preset,
@@ -52,11 +53,11 @@ def fit(
         weights=weights,
         random_state=seed,
     )
-    samples = read_training(asked)
+    samples = read_training(source)
     held_out = None
     if validation is not None:
         need_features(validation)
-        held_out = read_held_out(asked, samples, validation, validation_labels)
+        held_out = read_held_out(source, samples, validation, validation_labels)
     head.fit(samples.layers, samples.labels, validation=held_out, ids=samples.ids)
     head.save(output)
     shares = ", ".join(f"{n} {w:.2f}" for n, w in zip(head.members_, head.weights_, strict=True))
@@ -83,13 +84,14 @@ def predict(
     need_ending(output, (".csv", ".parquet"))
     need_other_file(output, head, data, labels, ids)
     from rehead.audit.files import open_model
-    from rehead.cli.samples import Asked, read_for
+    from rehead.cli.samples import read_for
+    from rehead.files.samples import Source
     from rehead.files.tables import write_table
 
     need_head(head)
     need_features(data)
     model = open_model(head)
-    samples = read_for(model, Asked(data, labels, ids, ignore), labelled=False)
+    samples = read_for(model, Source(data, labels, ids, ignore or ()), labelled=False)
     posterior = model.predict_proba(model.inputs_of(samples.layers))
     best = posterior.argmax(axis=1)
     columns = {
@@ -107,13 +109,14 @@ def compare(
     head: Head, data: Features, labels: Labels = None, ids: Ids = None, ignore: Ignore = None
 ) -> None:
     """Score softmax (where the store has it), each layer and the robust head on labelled data."""
-    from rehead.cli.samples import Asked, read_for
+    from rehead.cli.samples import read_for
     from rehead.ensemble import LayerEnsemble
     from rehead.evaluation.comparison import compare_ensemble
+    from rehead.files.samples import Source
 
     need_head(head)
     need_features(data)
     model = LayerEnsemble.load(head)
-    samples = read_for(model, Asked(data, labels, ids, ignore))
+    samples = read_for(model, Source(data, labels, ids, ignore or ()))
     layers = model.inputs_of(samples.layers)
     typer.echo(str(compare_ensemble(model, layers, samples.labels, samples.outputs)))
