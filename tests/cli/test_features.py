@@ -134,7 +134,7 @@ def test_a_tokenizer_of_hugging_face(photos, succeed):
 def test_mistakes_with_files_are_one_line(photos, fail, succeed):
     common = ["features", "image_net:net", "-o", "store", "--data"]
     assert "--paths COLUMN" in fail(*common, "photos/all.csv")
-    assert "no column 'kin'. Did you mean 'kind'" in fail(
+    assert "'kin' is neither a column of photos/all.csv nor a file. Did you mean 'kind'" in fail(
         *common, "photos/all.csv", "--paths", "file", "--labels", "kin"
     )
     assert "The network fails on these inputs" in fail(*common, "photos", "--size", "6")

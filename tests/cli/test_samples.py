@@ -102,13 +102,23 @@ def test_an_index_that_pandas_wrote_is_refused(table, succeed, fail):
 
 def test_columns_that_are_no_features(table, succeed, fail):
     table.assign(sample_id=range(180), town="x", street="y").to_csv("t.csv", index=False)
-    assert "hold text, not numbers: 'town', 'street'" in fail(*FIT)
+    assert "hold text or else, not numbers: 'town', 'street'" in fail(*FIT)
     assert "column 'sample_id'" in fail(*FIT, "--ignore", "town,street")
     succeed(*FIT, "--ignore", "town", "--ignore", "street", "--ids", "sample_id")
     assert LayerEnsemble.load("head").column_names("features").tolist() == ["a", "b", "c", "d"]
     assert "no column 'twon'. Did you mean 'town'" in fail(*FIT, "--ignore", "twon")
     Path("t.csv").write_text("a,a,label\n1,2,x\n3,4,y\n")
     assert "several columns called 'a'" in fail(*FIT)
+
+
+def test_a_column_of_embeddings(table, succeed):
+    frame = pd.DataFrame({"vector": table[["a", "b", "c", "d"]].to_numpy().tolist()})
+    frame.assign(label=table["label"], more=frame["vector"]).to_parquet("t.parquet")
+    fit = ["fit", "t.parquet", *FIT[2:], "--ignore", "more"]
+    assert "4 columns of t.parquet: vector[0], vector[1], vector[2], vector[3]" in succeed(*fit)
+    found, _ = predictions(succeed, "t.parquet")
+    succeed(*FIT)
+    pd.testing.assert_frame_equal(predictions(succeed, "t.csv")[0], found)
 
 
 def test_both_predictions_and_audits_keep_the_ids(table, succeed):

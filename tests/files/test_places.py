@@ -39,6 +39,8 @@ def test_columns_of_the_table_itself_and_of_others(table):
     assert locate("u.csv:label", own).own(own) is None
     assert locate("u.csv", None).read().tolist() == ["a"]
     assert locate(None, own) is None
+    with pytest.raises(FileNotFoundError, match=r"There is no file or folder gone.csv"):
+        locate("gone.csv:label", own)
 
 
 def test_columns_from_every_kind_of_file(store, table):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rehead.files.columns import Roles, choose_features
 from rehead.files.tables import (
     Table,
     check_ending,
@@ -100,6 +101,22 @@ def test_parquet_of_every_type(tmp_path):
     frame.iloc[:0].to_parquet(tmp_path / "none.parquet")
     with pytest.raises(ValueError, match="holds no rows"):
         read_table(tmp_path / "none.parquet")
+
+
+def test_a_column_of_lists_becomes_columns(tmp_path):
+    frame = pd.DataFrame({"e": [[0.5, 1.5], [2.5, 3.5]], "label": ["a", "b"]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    table = read_table(tmp_path / "t.parquet")
+    assert table.names == ["e[0]", "e[1]", "label"]
+    assert table.numbers("e[1]").tolist() == [1.5, 3.5]
+    assert table.unpacked("e") == ["e[0]", "e[1]"]
+    assert table.unpacked("label") == ["label"]
+    for rows in ([[0.5, 1.5], [2.5]], [[0.5], None], [["a"], ["b"]]):
+        pd.DataFrame({"e": rows}).to_parquet(tmp_path / "t.parquet")
+        table = read_table(tmp_path / "t.parquet")
+        assert (table.names, table.numbers("e")) == (["e"], None)
+        with pytest.raises(ValueError, match="not numbers: 'e'"):
+            choose_features(table, Roles())
 
 
 def test_what_is_a_table(tmp_path):

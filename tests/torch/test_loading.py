@@ -113,6 +113,15 @@ class TestTables:
         inputs = load_loader("t.csv", Reading(paths="file", ids="text", transform="prepare:red"))
         assert next(iter(inputs.loader))[0].tolist() == [[1, 1], [1, 1]]
         assert inputs.note == "2 images, without labels, prepared by prepare:red."
+        Path("y.txt").write_text("u\nv\n")
+        inputs = load_loader("t.csv", Reading("y.txt", "t.csv:text", paths="file", size=6))
+        assert [c.tolist() for c in next(iter(inputs.loader))[1:]] == [
+            ["u", "v"],
+            ["Good.", "Bad!"],
+        ]
+        Path("y.txt").write_text("u\n")
+        with pytest.raises(ValueError, match=r"t.csv has 2 rows, and there are 1 labels"):
+            load_loader("t.csv", Reading("y.txt", paths="file"))
         inputs = load_loader("t.csv", Reading("label", texts="text", transform="prepare:lengths"))
         assert next(iter(inputs.loader))[0].tolist() == [[5], [4]]
 

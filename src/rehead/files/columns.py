@@ -128,9 +128,9 @@ def _refuse_text(table: Table, names: list[str]) -> None:
     if text:
         listed = ",".join(text)
         raise ValueError(
-            f"Columns of {table.path} hold text, not numbers: {first_few(text)}. Leave them out "
-            f"with --ignore {_quoted(listed)}, name labels with --labels and ids with --ids, or "
-            "encode them as numbers."
+            f"Columns of {table.path} hold text or else, not numbers: {first_few(text)}. Leave "
+            f"them out with --ignore {_quoted(listed)}, name labels with --labels and ids with "
+            "--ids, or encode them as numbers."
         )
 
 

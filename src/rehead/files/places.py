@@ -62,6 +62,8 @@ def locate(source: str | None, table: Table | None) -> Place | None:
     if column is not None and Path(file).exists() and Path(file).samefile(table.path):
         table.check_columns([column])
         return Place(file, column, table)
+    if column is not None:
+        return Place(str(existing(file)), column)
     if not Path(file).exists():
         raise ValueError(
             f"{source!r} is neither a column of {table.path} nor a file."

@@ -170,7 +170,8 @@ def _split_names(given: Sequence[str], table: Table) -> tuple[str, ...]:
     names: list[str] = []
     for text in given:
         parts = [part.strip() for part in text.split(",") if part.strip()]
-        names += [text] if text in table.columns else parts
+        for name in [text] if text in table.columns else parts:
+            names += table.unpacked(name)
     return tuple(dict.fromkeys(names))
 
 

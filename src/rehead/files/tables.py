@@ -74,6 +74,12 @@ class Table:
                     f"It has {short_list(self.names)}."
                 )
 
+    def unpacked(self, name: str) -> list[str]:
+        """The columns that a column of lists became; the column itself where it held none."""
+        if name in self.columns:
+            return [name]
+        return [n for n in self.names if re.fullmatch(re.escape(name) + r"\[\d+\]", n)] or [name]
+
     def values(self, name: str, *, exact: bool = False) -> Array:
         """A column of labels or ids; a blank cell is an error.
 
@@ -221,7 +227,29 @@ def _read_parquet(path: Path) -> dict[str, Array]:
     if not table.num_rows:
         raise ValueError(f"{path} holds no rows.")
     check_distinct(path, table.column_names)
-    return {name: _of_arrow(table.column(name)) for name in table.column_names}
+    columns: dict[str, Array] = {}
+    for name in table.column_names:
+        column = table.column(name)
+        if pyarrow.types.is_nested(column.type):
+            columns |= _unpacked(name, column)
+        else:
+            columns[name] = _of_arrow(column)
+    return columns
+
+
+def _unpacked(name: str, column: Any) -> dict[str, Array]:
+    """The columns of a column of lists, embeddings for example: name[0], name[1] and so on.
+
+    What is no list of numbers, or is not of one length, stays one column.
+    """
+    rows = column.to_pylist()
+    widths = {len(row) if isinstance(row, list) else -1 for row in rows}
+    values: Array = np.array(rows) if len(widths) == 1 else np.empty(0)
+    if values.ndim == 2 and values.dtype.kind in "biuf":
+        return {f"{name}[{i}]": values[:, i] for i in range(values.shape[1])}
+    whole = np.empty(len(rows), object)
+    whole[:] = rows
+    return {name: whole}
 
 
 def _of_arrow(column: Any) -> Array:

@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from rehead import _validation as check
 from rehead._typing import Array
-from rehead.files.tables import read_table
+from rehead.files.tables import Table, read_table
 
 IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp")
 """How files of images end."""
@@ -157,8 +157,8 @@ def image_folder(
 def image_table(
     file: str | os.PathLike[str],
     paths: str,
-    labels: str | None = None,
-    ids: str | None = None,
+    labels: str | Array | None = None,
+    ids: str | Array | None = None,
     *,
     transform: Transform | None = None,
     size: int = SIZE,
@@ -172,8 +172,8 @@ def image_table(
         The table.
     paths : str
         Its column of paths, which are relative to the folder of the table.
-    labels, ids : str, optional
-        Its columns of labels and ids. Default for ids: the paths.
+    labels, ids : str or array, optional
+        Its columns of labels and ids, or one for each row. Default for ids: the paths.
     transform, size, batch_size
         As for :func:`image_folder`.
 
@@ -207,8 +207,8 @@ def image_table(
             )
     data = ImageFiles(
         files,
-        None if labels is None else table.values(labels),
-        names if ids is None else table.values(ids, exact=True),
+        None if labels is None else _beside(table, labels, "labels"),
+        names if ids is None else _beside(table, ids, "ids"),
         transform or plain_images(size),
     )
     return _images(data, batch_size)
@@ -218,8 +218,8 @@ def text_table(
     file: str | os.PathLike[str],
     texts: str,
     transform: Transform,
-    labels: str | None = None,
-    ids: str | None = None,
+    labels: str | Array | None = None,
+    ids: str | Array | None = None,
     *,
     batch_size: int = BATCH,
 ) -> Loader:
@@ -234,8 +234,8 @@ def text_table(
     transform : callable
         Takes a list of texts and gives what the network takes: a tensor, or a dict of tensors for
         models of Hugging Face.
-    labels, ids : str, optional
-        Its columns of labels and ids. Default for ids: row numbers.
+    labels, ids : str or array, optional
+        Its columns of labels and ids, or one for each row. Default for ids: row numbers.
     batch_size : int, default=64
 
     Returns
@@ -260,10 +260,20 @@ def text_table(
     table = read_table(_existing(file))
     data = Texts(
         table.values(texts, exact=True).astype(str).tolist(),
-        None if labels is None else table.values(labels),
-        None if ids is None else table.values(ids, exact=True),
+        None if labels is None else _beside(table, labels, "labels"),
+        None if ids is None else _beside(table, ids, "ids"),
     )
     return DataLoader(data, batch_size, collate_fn=partial(_join_texts, transform))
+
+
+def _beside(table: Table, given: str | Array, what: str) -> Array:
+    """A column of the table, or one value for each of its rows."""
+    if isinstance(given, str):
+        return table.values(given, exact=what == "ids")
+    n = len(next(iter(table.columns.values())))
+    if len(given) != n:
+        raise ValueError(f"{table.path} has {n} rows, and there are {len(given)} {what}.")
+    return given
 
 
 def read_image(path: Path) -> Any:

@@ -139,9 +139,11 @@ def _of_table(path: Path, how: Reading) -> Inputs:
             f"COLUMN, or texts, with --texts COLUMN. It has {short_list(read_table(path).names)}."
         )
     transform = _transform(how)
+    labels = None if how.labels is None else read_beside(how.labels, path)
+    ids = None if how.ids is None else read_beside(how.ids, path, exact=True)
     if how.paths is not None:
         size = how.size or SIZE
-        loader = image_table(path, how.paths, how.labels, how.ids, transform=transform, size=size)
+        loader = image_table(path, how.paths, labels, ids, transform=transform, size=size)
         return Inputs(loader, _said(loader, "image", how))
     assert how.texts is not None
     if transform is None:
@@ -149,7 +151,7 @@ def _of_table(path: Path, how: Reading) -> Inputs:
             "Texts need --tokenizer FOLDER (of Hugging Face) or --transform "
             "package.module:function, which makes of a list of texts what the network takes."
         )
-    loader = text_table(path, how.texts, transform, how.labels, how.ids)
+    loader = text_table(path, how.texts, transform, labels, ids)
     return Inputs(loader, _said(loader, "text", how))
 
 
