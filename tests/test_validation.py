@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from rehead import LayerEnsemble, RobustGaussianClassifier
+from rehead._typing import NamedFeatures
 from rehead._validation import (
     check_aligned,
     check_groups,
@@ -83,6 +84,23 @@ def test_layers_that_are_not_those_of_the_fit():
         check_layers({"a": X}, ["a", "b"])
     with pytest.raises(ValueError, match=r"not fitted on \['c'\], only on \['a'\]"):
         check_layers({"a": X, "c": X}, ["a"])
+
+
+class TestNamedFeatures:
+    def test_names_are_kept_and_held_to(self):
+        X, y = np.arange(16.0).reshape(8, 2) % 5, [0, 1] * 4
+        model = RobustGaussianClassifier("sample").fit(NamedFeatures(X, ["a", "b"]), y)
+        assert model.feature_names_in_.tolist() == ["a", "b"]
+        expected = model.predict_proba(pd.DataFrame(X, columns=["a", "b"]))
+        found = model.predict_proba(NamedFeatures(X, ["a", "b"])[2:6])
+        np.testing.assert_array_equal(found, expected[2:6])
+        with pytest.raises(ValueError, match=r"in the same order: 'a', 'b'; got 'b', 'a'"):
+            model.predict(NamedFeatures(X, ["b", "a"]))
+        model.fit(X, y)
+        assert not hasattr(model, "feature_names_in_")
+        model.predict(NamedFeatures(X, ["b", "a"]))  # it knows no names
+        with pytest.raises(ValueError, match="features"):
+            model.predict(NamedFeatures(X[:, :1], ["b"]))
 
 
 ROWS = pd.RangeIndex(4)

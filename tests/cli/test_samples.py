@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rehead import LayerEnsemble, noise
+from rehead import LayerEnsemble, RobustGaussianClassifier, noise
 
 FIT = ("fit", "t.csv", "--labels", "label", "--estimator", "sample", "-o", "head")
 
@@ -61,6 +61,15 @@ def test_missing_columns_are_named(table, succeed, fail):
         assert "lacks columns that the head was fitted on: 'b', 'd'" in said
 
 
+def test_a_classifier_that_was_fitted_on_a_data_frame(table, succeed):
+    X, y = table[["a", "b", "c", "d"]], table["label"]
+    model = RobustGaussianClassifier("sample").fit(X, y)
+    model.save("head")
+    table[["d", "label", "b", "a", "c"]].to_csv("u.csv", index=False)
+    found, _ = predictions(succeed, "u.csv")
+    assert found["label"].tolist() == model.predict(X).tolist()
+
+
 def test_held_out_tables_are_matched_to_the_training_table(table, succeed, fail):
     named = table.assign(name=[f"s{i:03d}" for i in range(180)])
     named.iloc[::2].to_csv("t.csv", index=False)
@@ -102,7 +111,7 @@ def test_an_index_that_pandas_wrote_is_refused(table, succeed, fail):
 
 def test_columns_that_are_no_features(table, succeed, fail):
     table.assign(sample_id=range(180), town="x", street="y").to_csv("t.csv", index=False)
-    assert "hold text or else, not numbers: 'town', 'street'" in fail(*FIT)
+    assert "hold no numbers: 'town', 'street'" in fail(*FIT)
     assert "column 'sample_id'" in fail(*FIT, "--ignore", "town,street")
     succeed(*FIT, "--ignore", "town", "--ignore", "street", "--ids", "sample_id")
     assert LayerEnsemble.load("head").column_names("features").tolist() == ["a", "b", "c", "d"]

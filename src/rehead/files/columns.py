@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,8 @@ from rehead.files.tables import Table, is_missing_text, near_names, short_list
 
 INDEX_NAME = re.compile(r"Unnamed: \d+|__index_level_\d+__")
 ID_NAME = re.compile(r"(?i:ids?|index|idx|row|.*[_ -]id)|.*[a-z]I[dD]")
+LOOKED_AT = 1000
+"""Cells that are looked at to tell whether a column is one of numbers."""
 LABEL_NAME = re.compile(r"(?i)labels?|targets?")
 
 
@@ -128,9 +131,9 @@ def _refuse_text(table: Table, names: list[str]) -> None:
     if text:
         listed = ",".join(text)
         raise ValueError(
-            f"Columns of {table.path} hold text or else, not numbers: {first_few(text)}. Leave "
-            f"them out with --ignore {_quoted(listed)}, name labels with --labels and ids with "
-            "--ids, or encode them as numbers."
+            f"Columns of {table.path} hold no numbers: {first_few(text)}. Leave them out with "
+            f"--ignore {_quoted(listed)}, name labels with --labels and ids with --ids, or encode "
+            "them as numbers."
         )
 
 
@@ -183,7 +186,8 @@ def _finite(table: Table, name: str) -> Array:
 
 def _mostly_numbers(table: Table, name: str) -> bool:
     """Whether a column is one of numbers, with some cells that are none."""
-    cells = [cell for cell in table.columns[name] if not is_missing_text(cell)]
+    told = (cell for cell in table.columns[name] if not is_missing_text(cell))
+    cells = list(islice(told, LOOKED_AT))
     good = sum(_is_number(table, cell) for cell in cells)
     return 2 * good >= len(cells)
 
@@ -197,6 +201,8 @@ def _is_number(table: Table, cell: object) -> bool:
 
 def _decimal_commas(table: Table, names: list[str]) -> str:
     """Say that there are decimal commas; a table that has points as well is not clear."""
+    if table.separator == ",":
+        return ""
     commas = [name for name in names if table.has_commas(name)]
     if not commas:
         return ""

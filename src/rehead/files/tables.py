@@ -138,7 +138,7 @@ def near_names(name: str, names: Sequence[str]) -> str:
     return f" Did you mean {folded[near[0]]!r}?" if near else ""
 
 
-def short_list(names: Sequence[str], most: int = 8) -> str:
+def short_list(names: Sequence[str], most: int = 20) -> str:
     """Names in one line: all of them, or the first and the last."""
     if len(names) <= most:
         return ", ".join(names)
