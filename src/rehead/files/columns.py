@@ -67,7 +67,8 @@ def choose_features(table: Table, roles: Roles, known: Sequence[str] | None = No
     if known is not None:
         names = list(known)
         _check_known(table, names, why)
-        unknown = [n for n in table.names if n not in why and n not in set(names)]
+        used = {*names, *why}
+        unknown = [name for name in table.names if name not in used]
         why |= dict.fromkeys(unknown, "not known to the head")
     else:
         names = [name for name in table.names if name not in why]
