@@ -33,7 +33,9 @@ def train(
         float | None, typer.Option(help="What the method is told of the noise.")
     ] = None,
     trusted: Annotated[float, typer.Option(help="Share of known labels (glc, ...).")] = 0.01,
-    limit: Annotated[int | None, typer.Option(help="How many training samples to take.", min=1)] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="How many training samples to take.", min=1)
+    ] = None,
     epochs: Annotated[int | None, typer.Option(help="In place of the recipe's.", min=1)] = None,
     model_option: Annotated[list[str] | None, typer.Option(help="width=16, ...")] = None,
     method_option: Annotated[list[str] | None, typer.Option(help="ramp=5, ...")] = None,
