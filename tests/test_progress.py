@@ -2,7 +2,8 @@
 
 import pytest
 
-from rehead._progress import progress_bar
+from rehead import _progress
+from rehead._progress import plain_lines, progress_bar, step, steps
 
 
 @pytest.mark.parametrize("show", [False, None])  # None: no terminal here
@@ -21,3 +22,32 @@ def test_it_counts_what_it_is_told(capsys):
     assert shown.out == ""
     assert "labels" in shown.err
     assert "12/12" in shown.err
+
+
+def test_a_log_gets_a_line_now_and_then_and_the_last_one(capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
+    with plain_lines(), progress_bar("train", 100) as advance:
+        for epoch in range(13):
+            now[0] = float(epoch)
+            advance(7)
+            advance(0, f"epoch {epoch}")
+    shown = capsys.readouterr()
+    assert shown == ("", "epoch 0\nepoch 5\nepoch 10\nepoch 12\n")
+    with plain_lines(), progress_bar("train", 100, show=False) as advance:
+        advance(0, "epoch 1")
+    with progress_bar("train", 100) as advance:
+        advance(0, "epoch 1")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_steps_are_said_to_the_bar_that_is_open(capsys):
+    step("nobody hears it")
+    with steps("fit", show=True):
+        step("first layer")
+        step("second layer")
+    step("nobody hears it")
+    shown = capsys.readouterr().err
+    assert "second layer" in shown
+    assert "2/?" in shown
+    assert "nobody" not in shown

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
-from rehead._typing import Array
+from rehead._typing import Array, NamedFeatures
 from rehead._values import check_choice as check_choice
 from rehead._values import check_transition as check_transition
 from rehead._values import first_few as first_few
@@ -30,9 +30,14 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Array:
         )
     if getattr(X, "dtype", None) == np.float16:
         X = X.astype(np.float32)
-    X = validate_data(
-        estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False
-    )
+    names = X.names if isinstance(X, NamedFeatures) else None
+    if names is not None and not reset and hasattr(estimator, "feature_names_in_"):
+        _check_names(names, estimator.feature_names_in_.tolist())
+        X = check_array(X.values, dtype=PRECISIONS, ensure_all_finite=False)
+    else:
+        X = validate_data(estimator, X, reset=reset, dtype=PRECISIONS, ensure_all_finite=False)
+    if names is not None and reset:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
     largest = check_finite(X, getattr(estimator, "feature_names_in_", None))
     if X.dtype == np.float32 and not SINGLE[0] < largest < SINGLE[1]:
         X = X.astype(np.float64)
@@ -40,6 +45,15 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Array:
     return result
 
 
+def _check_names(names: list[str], known: list[str]) -> None:
+    if names != known:
+        raise ValueError(
+            f"The columns must be those of the fit, in the same order: {first_few(known)}; got "
+            f"{first_few(names)}."
+        )
+
+
+PRECISIONS = [np.float64, np.float32]
 SINGLE = (1e-8, 1e8)
 """Magnitudes whose fourth powers single precision can hold; others are worked on in double."""
 ROWS = 512
@@ -101,6 +115,43 @@ def check_labels(y: Any, n: int) -> Array:
     _check_one_type(labels)
     check_classification_targets(labels)
     return labels
+
+
+def check_aligned(X: Any, **others: Any) -> Array | None:
+    """The pandas index that samples share, where it is more than row numbers.
+
+    ``X`` are features, or a mapping of layers. Indexes that contradict each other are an error:
+    rows are taken in their order, and a label would silently go to another sample. Row numbers go
+    with any index, but not with one that has the same numbers in another order.
+    """
+    given = {**X, **others} if isinstance(X, Mapping) else {"X": X, **others}
+    indexes = {
+        name: values.index
+        for name, values in given.items()
+        if hasattr(values, "iloc") and hasattr(values, "index")
+    }
+    named = [name for name, index in indexes.items() if not _numbers_rows(index.to_numpy())]
+    if not named:
+        return None
+    first = indexes[named[0]]
+    shared: Array = first.to_numpy()
+    shuffled = _numbers_rows(shared, in_order=False)
+    for name, index in indexes.items():
+        clash = not first.equals(index) if name in named else shuffled
+        if clash and len(index) == len(first):
+            raise ValueError(
+                f"{named[0]} and {name} have different pandas indexes, so it is not clear which "
+                "rows belong together. Bring them into the same order, with reindex for example, "
+                "or pass .to_numpy() of both where the order is right."
+            )
+    return shared
+
+
+def _numbers_rows(index: Array, *, in_order: bool = True) -> bool:
+    """Whether an index only numbers the rows."""
+    if index.dtype.kind not in "iu":
+        return False
+    return np.array_equal(index if in_order else np.sort(index), np.arange(len(index)))
 
 
 def check_no_missing_labels(y: Array) -> None:

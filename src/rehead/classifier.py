@@ -175,6 +175,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         choice = resolve_options(
             self.estimator, self.preset, {name: getattr(self, name) for name in OPTIONS}
         )
+        check.check_aligned(X, y=y, sample_weight=sample_weight, trusted=trusted)
         checked = copy.copy(self)  # self is not changed before all has gone well
         X = check.check_features(checked, X, reset=True)
         classes, codes = check.encode_labels(check.check_labels(y, len(X)))
@@ -279,6 +280,11 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
                 f"{list(layers)}. Give a file with one of them."
             )
         return next(iter(layers.values()))
+
+    def column_names(self, layer: str) -> Array | None:
+        """The names of the columns that it was fitted on, where they had any."""
+        names: Array | None = getattr(self, "feature_names_in_", None)
+        return names
 
     def check_inputs(self, X: Any) -> None:
         """Raise if some of the features cannot be used, and say which."""

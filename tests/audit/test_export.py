@@ -9,7 +9,7 @@ import pytest
 
 from rehead import RobustGaussianClassifier, score_labels
 from rehead.audit.export import as_text
-from rehead.files.tables import read_column
+from rehead.files.places import read_column
 
 NAMES = np.array(["ant", "bee", "cat"])
 
@@ -35,8 +35,8 @@ class TestTables:
 
     def test_columns_are_those_of_the_report(self, report):
         table = report.table()
-        assert next(iter(table)) == "row"
-        np.testing.assert_array_equal(table.pop("row"), report.order)
+        assert next(iter(table)) == "id"
+        np.testing.assert_array_equal(table.pop("id"), report.order)
         for name, column in table.items():
             np.testing.assert_array_equal(column, getattr(report, name)[report.order])
 
@@ -44,7 +44,7 @@ class TestTables:
         report.to_csv(tmp_path / "r.csv")
         with (tmp_path / "r.csv").open() as file:
             first = next(csv.DictReader(file))
-        assert int(first["row"]) == report.order[0]
+        assert int(first["id"]) == report.order[0]
 
     def test_times_are_written_as_text(self):
         times = np.array(["2020-01-02", "2020-01-03"], "datetime64[ns]")
@@ -57,7 +57,7 @@ class TestTables:
 
     def test_a_frame(self, report):
         frame = report.to_frame()
-        assert frame.index.name == "row"
+        assert frame.index.name == "id"
         assert frame.quality.is_monotonic_increasing
         same = report.to_frame(worst_first=False)
         np.testing.assert_array_equal(same.quality, report.quality)

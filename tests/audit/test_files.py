@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rehead import LayerEnsemble, RobustGaussianClassifier, score_labels
-from rehead.audit.files import Joined, audit_files, open_model
+from rehead.audit.files import audit_files, open_model
 from rehead.audit.inputs import DuplicateIdsError
 from rehead.files.persist import ModelFileError, write_model
 from rehead.files.store import Chunk, StoreWriter
@@ -129,20 +129,3 @@ class TestAudit:
             audit_files("classifier", "two.npz")
         np.savez("one.npz", late=layers["late"], labels=noisy[1])
         assert audit_files("classifier", "one.npz").in_sample.all()
-
-
-class TestJoined:
-    parts = (np.arange(6.0).reshape(3, 2), np.arange(6.0, 14.0).reshape(4, 2), np.ones((1, 2)))
-
-    def test_any_slice_is_that_of_the_whole(self):
-        whole, joined = np.concatenate(self.parts), Joined(list(self.parts))
-        assert (len(joined), joined.shape) == (8, (8, 2))
-        for a in (None, *range(-9, 10)):
-            for b in (None, *range(-9, 12)):
-                np.testing.assert_array_equal(joined[a:b], whole[a:b])
-        np.testing.assert_array_equal(np.asarray(joined, np.float32), whole)
-
-    def test_nothing_is_copied_within_a_shard(self):
-        joined = Joined(list(self.parts))
-        assert np.shares_memory(joined[3:6], self.parts[1])
-        assert not np.shares_memory(joined[2:6], self.parts[1])

@@ -60,15 +60,30 @@ class TestIds:
     def test_indexes_that_contradict_each_other(self, model, noisy):
         X, y, _ = noisy
         frame, series = pd.DataFrame(X, index=range(1, 451)), pd.Series(y, index=range(2, 452))
-        with pytest.raises(ValueError, match=r"different pandas indexes.*pass ids="):
+        with pytest.raises(ValueError, match=r"different pandas indexes.*reindex"):
             score_labels(model, frame, series)
-        assert score_labels(model, frame, series, ids=np.arange(450)).ids[3] == 3
+        with pytest.raises(ValueError, match="different pandas indexes"):
+            score_labels(model, frame, series, ids=np.arange(450))
+        ids = np.arange(450)
+        assert score_labels(model, frame, series.to_numpy(), ids=ids).ids[3] == 3
+
+    def test_neighbours_among_rows_in_another_order(self, model, noisy):
+        X, y, _ = noisy
+        frame = pd.DataFrame(X, index=[f"s{i}" for i in range(450)])
+        report = score_labels(model, frame, y)
+        report.neighbours("s3", frame)
+        report.neighbours("s3", X)
+        with pytest.raises(ValueError, match=r"in another order. .*X.loc\[report.ids\]"):
+            report.neighbours("s3", frame.iloc[::-1])
+        labels = pd.Series(y, index=frame.index)
+        with pytest.raises(ValueError, match="X and y have different pandas indexes"):
+            report.neighbours("s3", frame, train=(frame, labels.iloc[::-1]))
 
     def test_an_index_that_numbers_the_rows_in_another_order(self, model, noisy):
         X, y, _ = noisy
         order = np.random.default_rng(0).permutation(450)
         frame = pd.DataFrame(X).loc[order]
-        with pytest.raises(ValueError, match=r"different pandas indexes.*pass ids="):
+        with pytest.raises(ValueError, match=r"different pandas indexes.*reindex"):
             score_labels(model, frame, pd.Series(y))
         report = score_labels(model, frame, pd.Series(y).loc[order])
         np.testing.assert_array_equal(report.ids, order)

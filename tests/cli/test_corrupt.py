@@ -3,9 +3,12 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rehead import data
+
+FLIP = ("--noise", "flip", "--rate")
 
 
 @pytest.fixture(autouse=True)
@@ -22,15 +25,33 @@ def test_from_clean_labels_to_noisy_ones(succeed):
     noisy = np.load("noisy.npy")
     assert (noisy != clean).sum() == 40
     assert Path("noisy.txt").read_text().split() == [str(c) for c in noisy]
-    assert Path("noisy.csv").read_text().splitlines()[0] == "row,label,clean,changed"
+    assert Path("noisy.csv").read_text().splitlines()[0] == "id,label,clean,changed"
     np.testing.assert_array_equal(np.load("clean.npy"), clean)
 
 
-def test_a_data_set_stands_for_the_names_of_its_training_labels(succeed):
-    splits = data.load("digits")
-    succeed("corrupt", "digits", "--noise", "flip", "--rate", "0", "-o", "same.npy")
-    same = np.asarray(splits.class_names)[splits.train.y]
+@pytest.mark.parametrize("seed", [0, 3])
+def test_a_data_set_stands_for_the_codes_that_runs_have(succeed, seed):
+    told = succeed("corrupt", "digits", *FLIP, "0", "--seed", seed, "-o", "same.npy")
+    assert f"--seed {seed}" in told
+    same = data.load("digits", random_state=seed).train.y
     np.testing.assert_array_equal(np.load("same.npy"), same)
+    options = ["--epochs", "1", "--model-option", "hidden=[5]", "--seed", seed]
+    said = succeed("train", "--data", "digits", "--labels", "same.npy", *options, "-o", "run")
+    assert "0.0% of the training labels are wrong" in said
+
+
+def test_a_column_of_a_table_with_its_ids(succeed, fail):
+    pd.DataFrame({"name": ["007", "b"] * 20, "kind": ["x", "y"] * 20}).to_csv("t.csv")
+    succeed("corrupt", "t.csv", "--labels", "kind", *FLIP, "0.3", "--ids", "name", "-o", "n.csv")
+    assert Path("n.csv").read_text().splitlines()[1].startswith("007,")
+    parquet = ["corrupt", "t.csv:kind", *FLIP, "0.3", "-o", "n.parquet"]
+    succeed(*parquet)
+    made = pd.read_parquet("n.parquet")
+    assert made["changed"].sum() == 12
+    assert ((made["label"] != made["clean"]) == made["changed"]).all()
+    assert "Did you mean 'kind'" in fail(
+        "corrupt", "t.csv", "--labels", "kin", *FLIP, "0.3", "-o", "n.csv"
+    )
 
 
 def test_a_file_goes_before_a_data_set_of_the_same_name(fail):
@@ -43,7 +64,7 @@ def test_a_file_goes_before_a_data_set_of_the_same_name(fail):
     ("arguments", "message"),
     [
         (["digits", "--noise", "flp", "--rate", "0.1", "-o", "n.npy"], "Did you mean"),
-        (["digits", "--noise", "flip", "--rate", "0.1", "-o", "n.xls"], "use .npy"),
+        (["digits", "--noise", "flip", "--rate", "0.1", "-o", "n.xls"], "must end in .npy or .txt"),
     ],
 )
 def test_mistakes_are_one_line(fail, arguments, message):

@@ -9,13 +9,15 @@ def test_from_a_data_set_to_a_head_on_the_command_line(succeed):
     options = ["--noise", "flip", "--rate", "0.3", "--epochs", "2", "--model-option", "hidden=[20]"]
     said = succeed("train", "--data", "digits", *options, "-o", "run")
     assert "of the training labels are wrong" in said
+    assert "cross-entropy: epoch 2, loss" in said
+    assert "\r" not in said
     assert "hidden1" in succeed("layers", "run", "--data", "run:test")
     for part in ("train", "validation", "test"):
         assert "hidden1 (20)" in succeed("features", "run", "--data", f"run:{part}", "-o", part)
     succeed("fit", "train", "--validation", "validation", "-o", "head")
     assert "robust" in succeed("compare", "head", "test")
     again = succeed("train", "--data", "digits", *options, "-o", "run")
-    assert again == said
+    assert again.splitlines() == said.splitlines()[-1:]
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,18 @@ def posteriors(ensemble, layers):
 
 
 class TestLayerEnsemble:
+    @pytest.mark.parametrize(
+        ("estimator", "said"), [("mcd", "estimating late"), ("auto", "weighing members")]
+    )
+    def test_progress_is_shown_where_it_is_wanted(self, network, capsys, estimator, said):
+        (layers, y, _), (held_out, noisy, _) = network
+        model = LayerEnsemble(estimator, random_state=0)
+        quiet = model.fit(layers, y, validation=(held_out, noisy)).predict_proba(held_out)
+        assert capsys.readouterr() == ("", "")
+        model.fit(layers, y, validation=(held_out, noisy), progress=True)
+        assert said in capsys.readouterr().err
+        np.testing.assert_array_equal(model.predict_proba(held_out), quiet)
+
     def test_without_validation_the_weights_are_equal(self, network):
         (layers, y, _), (held_out, _, _) = network
         ensemble = LayerEnsemble("mcd", random_state=0).fit(layers, y)

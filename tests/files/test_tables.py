@@ -1,108 +1,135 @@
-"""Arrays from and to the files people have."""
+"""Tables: their cells as numbers, labels and ids, and how they are written."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from rehead.files.store import Chunk, StoreWriter
+from rehead.files.columns import Roles, choose_features
 from rehead.files.tables import (
-    read_column,
-    read_ids,
-    read_labels,
-    read_layers,
-    read_outputs,
+    Table,
+    check_ending,
+    is_table,
+    read_table,
+    short_list,
+    typed,
     write_csv,
-    write_noisy_labels,
+    write_labels,
+    write_table,
 )
 
-X = np.array([[1.5, 2.0], [3.0, 4.5], [5.0, 6.0]])
+
+def column(*values, separator=";"):
+    return Table("t.csv", {"c": values}, list(range(2, 2 + len(values))), separator)
 
 
-@pytest.fixture
-def store(tmp_path):
-    writer = StoreWriter(tmp_path / "store", ["a", "b"], fingerprint="net")
-    ids = np.array(["x", "y", "z"])
-    writer.append(Chunk({"a": X, "b": 2 * X}, np.array([0, 1, 0]), ids, np.eye(3)))
-    writer.finish()
-    return tmp_path / "store"
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        (["1", "2.5", "-3e2"], [1, 2.5, -300]),
+        (["1,5", "2", "-0,25"], [1.5, 2, -0.25]),
+        (["True", "FALSE"], [1, 0]),
+        (["1.234,5", "2"], None),
+        (["1_000", "2"], None),
+        (["1", ""], None),
+        (["a", "b"], None),
+    ],
+)
+def test_numbers(values, numbers):
+    found = column(*values).numbers("c")
+    assert (found is None) if numbers is None else found.tolist() == numbers
 
 
-def test_layers_from_every_kind_of_file(tmp_path, store):
-    np.save(tmp_path / "x.npy", X)
-    np.savez(tmp_path / "x.npz", first=X, second=3 * X, labels=np.arange(3))
-    (tmp_path / "x.csv").write_text("p,q\n1.5,2\n3,4.5\n5,6\n")
-    assert {k: v.tolist() for k, v in read_layers(tmp_path / "x.npy").items()} == {
-        "features": X.tolist()
-    }
-    assert list(read_layers(tmp_path / "x.npz")) == ["first", "second"]
-    assert read_layers(tmp_path / "x.csv")["features"].tolist() == X.tolist()
-    assert read_layers(store)["b"].tolist() == (2 * X).tolist()
+def test_a_comma_is_no_decimal_comma_where_it_separates_values():
+    assert column("1,5", "2,5", separator=",").numbers("c") is None
 
 
-def test_parquet(tmp_path):
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
-    frame = pandas.DataFrame({"p": X[:, 0], "q": X[:, 1], "label": ["a", "b", "a"]})
-    frame[["p", "q"]].to_parquet(tmp_path / "x.parquet")
-    frame.to_parquet(tmp_path / "y.parquet")
-    assert read_layers(tmp_path / "x.parquet")["features"].tolist() == X.tolist()
-    assert read_column(f"{tmp_path}/y.parquet:label").tolist() == ["a", "b", "a"]
+@pytest.mark.parametrize(
+    ("values", "exact", "expected"),
+    [
+        (["1", "2", "10"], False, [1, 2, 10]),
+        (["1.0", "2.5"], False, [1.0, 2.5]),
+        (["1.10", "1.1"], True, ["1.10", "1.1"]),
+        (["007", "010"], False, ["007", "010"]),
+        (["1_2", "12"], False, ["1_2", "12"]),
+        (["True", "False"], True, ["True", "False"]),
+        (["99999999999999999999", "1"], True, ["99999999999999999999", "1"]),
+        (["cat", "1"], False, ["cat", "1"]),
+    ],
+)
+def test_labels_and_ids_stay_what_they_are(values, exact, expected):
+    assert typed(values, exact=exact).tolist() == expected
 
 
-def test_columns_from_every_kind_of_file(tmp_path, store):
-    np.save(tmp_path / "y.npy", np.array([2, 1, 2]))
-    np.savez(tmp_path / "y.npz", X=X, labels=np.array([5, 6, 7]))
-    (tmp_path / "y.txt").write_text("cat\ndog\ncat\n")
-    (tmp_path / "y.csv").write_text("id,label\n7,cat\n8,dog\n9,cat\n")
-    assert read_column(tmp_path / "y.npy").tolist() == [2, 1, 2]
-    assert read_column(tmp_path / "y.npz").tolist() == [5, 6, 7]
-    assert read_column(tmp_path / "y.txt").tolist() == ["cat", "dog", "cat"]
-    assert read_column(f"{tmp_path}/y.csv:label").tolist() == ["cat", "dog", "cat"]
-    assert read_column(f"{tmp_path}/y.csv:id").tolist() == [7, 8, 9]
-    assert read_column(store).tolist() == [0, 1, 0]
+def test_a_blank_label_is_an_error_with_its_line(tmp_path):
+    (tmp_path / "t.csv").write_text("x,label\n1,cat\n2,\n3,\n")
+    with pytest.raises(ValueError, match=r"Line 3 of .*t.csv: column 'label' is blank \(as are 1"):
+        read_table(tmp_path / "t.csv").values("label")
+    pd.DataFrame({"label": ["cat", None]}).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(
+        ValueError, match=r"Row 2 of .*t.parquet \(the first is 1\): column 'label'"
+    ):
+        read_table(tmp_path / "t.parquet").values("label")
 
 
-def test_ids_and_outputs(tmp_path, store):
-    assert read_ids(store, 3).tolist() == ["x", "y", "z"]
-    assert read_ids(tmp_path / "x.npy", 3).tolist() == [0, 1, 2]
-    assert read_outputs(store).tolist() == np.eye(3).tolist()
-    assert read_outputs(tmp_path / "x.npy") is None
+def test_a_column_that_is_not_there():
+    table = Table("t.csv", {"Label": ["a"], "width": ["1"]})
+    with pytest.raises(ValueError, match=r"no column 'label'. Did you mean 'Label'\? It has Label"):
+        table.check_columns(["width", "label"])
 
 
-def test_labels_and_ids_beside_the_features_are_no_features(tmp_path):
-    table = tmp_path / "x.csv"
-    table.write_text("id,p,q,label\n7,1.5,2,cat\n8,3,4.5,dog\n9,5,6,cat\n")
-    (tmp_path / "other.csv").write_text("p\n1\n")
-    beside = [f"{table}:label", f"{table}:id", None, f"{tmp_path}/other.csv:p"]
-    assert read_layers(table, beside)["features"].tolist() == X.tolist()
-    with pytest.raises(ValueError, match="no features beside id, label, p, q"):
-        read_layers(table, [f"{table}:{name}" for name in ("id", "p", "q", "label")])
+def test_parquet_of_every_type(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "float": np.array([0.5, 1.5], np.float32),
+            "whole": [1, 2],
+            "truth": [True, False],
+            "text": ["a", "b"],
+            "group": pd.Categorical(["x", "y"]),
+        }
+    )
+    frame.to_parquet(tmp_path / "t.parquet")
+    table = read_table(tmp_path / "t.parquet")
+    assert table.numbers("float").tolist() == [0.5, 1.5]
+    assert table.numbers("truth").tolist() == [1, 0]
+    assert table.numbers("text") is None
+    assert table.values("group").tolist() == ["x", "y"]
+    assert table.values("text").dtype.kind == "U"
+    assert table.values("whole").tolist() == [1, 2]
+    (tmp_path / "bad.parquet").write_text("no")
+    with pytest.raises(ValueError, match="not a Parquet file"):
+        read_table(tmp_path / "bad.parquet")
+    frame.iloc[:0].to_parquet(tmp_path / "none.parquet")
+    with pytest.raises(ValueError, match="holds no rows"):
+        read_table(tmp_path / "none.parquet")
 
 
-def test_labels_from_where_they_are_said_to_be_or_from_beside_the_features(tmp_path, store):
-    np.save(tmp_path / "x.npy", X)
-    np.savez(tmp_path / "x.npz", X=X, labels=np.array([5, 6, 7]))
-    np.save(tmp_path / "y.npy", np.array([2, 1, 2]))
-    assert read_labels(str(tmp_path / "y.npy"), store).tolist() == [2, 1, 2]
-    assert read_labels(None, store).tolist() == [0, 1, 0]
-    assert read_labels(None, tmp_path / "x.npz").tolist() == [5, 6, 7]
-    with pytest.raises(ValueError, match=r"no labels are given. Give them with --held-out FILE"):
-        read_labels(None, tmp_path / "x.npy", "--held-out")
+def test_a_column_of_lists_becomes_columns(tmp_path):
+    frame = pd.DataFrame({"e": [[0.5, 1.5], [2.5, 3.5]], "label": ["a", "b"]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    table = read_table(tmp_path / "t.parquet")
+    assert table.names == ["e[0]", "e[1]", "label"]
+    assert table.numbers("e[1]").tolist() == [1.5, 3.5]
+    assert table.unpacked("e") == ["e[0]", "e[1]"]
+    assert table.unpacked("label") == ["label"]
+    for rows in ([[0.5, 1.5], [2.5]], [[0.5], None], [["a"], ["b"]]):
+        pd.DataFrame({"e": rows}).to_parquet(tmp_path / "t.parquet")
+        table = read_table(tmp_path / "t.parquet")
+        assert (table.names, table.numbers("e")) == (["e"], None)
+        with pytest.raises(ValueError, match="hold no numbers: 'e'"):
+            choose_features(table, Roles())
 
 
-@pytest.mark.parametrize("suffix", [".npy", ".txt", ".csv"])
-@pytest.mark.parametrize("clean", [np.array([0, 1, 2]), np.array(["ant", "bee", "käfer"])])
-def test_noisy_labels_that_were_written_are_read(tmp_path, suffix, clean):
-    noisy = clean[[0, 0, 2]]
-    path = tmp_path / f"y{suffix}"
-    write_noisy_labels(path, clean, noisy, noisy != clean)
-    column = ":label" if suffix == ".csv" else ""
-    found = read_column(f"{path}{column}")
-    assert found.tolist() == noisy.tolist()
-    if suffix == ".csv":
-        assert read_column(f"{path}:clean").tolist() == clean.tolist()
-        assert read_column(f"{path}:changed").tolist() == ["False", "True", "False"]
-    with pytest.raises(ValueError, match=r"use .npy, .txt or .csv"):
-        write_noisy_labels(tmp_path / "y.json", clean, noisy, noisy != clean)
+def test_what_is_a_table(tmp_path):
+    assert is_table("T.CSV")
+    assert is_table("t.parquet")
+    assert not is_table("t.npy")
+    (tmp_path / "folder.csv").mkdir()
+    assert not is_table(tmp_path / "folder.csv")
+
+
+def test_names_in_one_line():
+    assert short_list(["a", "b"]) == "a, b"
+    assert short_list([f"f{i}" for i in range(64)]) == "f0, f1, f2 ... f63 (64 columns)"
 
 
 def test_csv_out(tmp_path):
@@ -110,32 +137,24 @@ def test_csv_out(tmp_path):
     assert (tmp_path / "out.csv").read_text() == 'id,p\n"a,b",0.5\nc,1.0\n'
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("x.csv", "a,b\n1,2\n3\n", "Line 3 of .* has 1 values, the header 2"),
-        ("x.csv", "a,b\n", "holds no rows"),
-        ("x.csv", "a,b\n1,two\n", "Column 'b' of .* is not a number"),
-        ("x.xlsx", "", "Known are .npy, .npz, .csv"),
-    ],
-)
-def test_bad_tables(tmp_path, name, text, message):
-    (tmp_path / name).write_text(text)
-    with pytest.raises(ValueError, match=message):
-        read_layers(tmp_path / name)
+def test_the_ending_says_how_a_table_is_written(tmp_path):
+    columns = {"id": np.array(["a", "b"]), "p": np.array([0.5, 1.0])}
+    for name, read in (("t.csv", pd.read_csv), ("t.parquet", pd.read_parquet)):
+        write_table(tmp_path / name, columns)
+        assert read(tmp_path / name).to_dict("list") == {"id": ["a", "b"], "p": [0.5, 1.0]}
+    with pytest.raises(ValueError, match=r"t.xlsx: its name must end in .csv or .parquet"):
+        write_table(tmp_path / "t.xlsx", columns)
+    check_ending(tmp_path / "T.CSV", [".csv"])
 
 
-def test_missing_and_unclear(tmp_path):
-    with pytest.raises(FileNotFoundError, match="There is no file or folder"):
-        read_layers(tmp_path / "no.npy")
-    (tmp_path / "y.csv").write_text("id,label\n7,cat\n")
-    with pytest.raises(ValueError, match=r"2 columns .* Say which: .*y.csv:NAME"):
-        read_column(tmp_path / "y.csv")
-    with pytest.raises(ValueError, match="Did you mean 'label'"):
-        read_column(f"{tmp_path}/y.csv:lable")
+@pytest.mark.parametrize("suffix", [".npy", ".txt", ".csv", ".parquet"])
+@pytest.mark.parametrize("labels", [np.array([0, 0, 2]), np.array(["ant", "ant", "käfer"])])
+def test_labels_that_were_written_are_read(tmp_path, suffix, labels):
+    from rehead.files.places import read_column
 
-
-def test_a_pickled_array_is_not_read(tmp_path):
-    np.save(tmp_path / "y.npy", np.array([{}, {}], dtype=object), allow_pickle=True)
-    with pytest.raises(ValueError, match="allow_pickle"):
-        read_column(tmp_path / "y.npy")
+    path = tmp_path / f"y{suffix}"
+    write_labels(path, {"id": np.arange(3), "label": labels})
+    named = ":label" if suffix in (".csv", ".parquet") else ""
+    assert read_column(f"{path}{named}").tolist() == labels.tolist()
+    with pytest.raises(ValueError, match=r"must end in .npy or .txt or .csv or .parquet"):
+        write_labels(tmp_path / "y.json", {"label": labels})

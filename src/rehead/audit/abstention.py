@@ -149,6 +149,7 @@ def abstention_threshold(
     for name, value in (("error", error), ("confidence", confidence)):
         if not (check.is_real(value) and 0 < value < 1):
             raise ValueError(f"{name} must be between 0 and 1, got {value!r}.")
+    check.check_aligned(X, y=y)
     predicted, confidences = _predicted(model, X)
     codes = check.known_codes(check.check_labels(y, len(predicted)), model.classes_)
     level, handicap = 1.0 - confidence, 0.0

@@ -15,11 +15,10 @@ RANKINGS = ("self_confidence", "normalized_margin")
 
 
 def columns(scores: LabelScores, *, worst_first: bool) -> dict[str, Array]:
-    """The columns of a report, ids first."""
+    """The columns of a report, ids (or row numbers) first."""
     by = scores.order if worst_first else np.arange(len(scores))
-    name = "row" if scores.ids is None else "id"
     return {
-        name: scores.names[by],
+        "id": scores.names[by],
         "given": scores.given[by],
         "suggested": scores.suggested[by],
         "quality": scores.quality[by],

@@ -56,22 +56,13 @@ def check_in_sample(in_sample: Any, n: int) -> Array | None:
 
 def sample_ids(ids: Any, X: Any, y: Any, n: int) -> Array | None:
     """Ids as given, or those of a pandas index that is more than row numbers."""
+    shared = check.check_aligned(X, y=y)
     if ids is not None:
         return check_ids(ids, n, "ids", "Pass ids that name one sample each")
-    indexes = [_index(values) for values in (*_arrays(X), y)]
-    every = [index for index in indexes if index is not None]
-    found = [index for index in every if not _only_numbers(index)]
-    if not found:
+    if shared is None:
         return None
-    # Row numbers go with any index, but not with one that has the same numbers in another order.
-    shuffled = len(found) < len(every) and _only_numbers(found[0], in_order=False)
-    if shuffled or any(not np.array_equal(found[0], other) for other in found[1:]):
-        raise ValueError(
-            "X and y have different pandas indexes, so it is not clear which label belongs to "
-            "which row. Bring them into the same order, or pass ids=."
-        )
     fix = "Drop it with reset_index(drop=True), or pass ids="
-    return check_ids(found[0], n, "pandas index", fix)
+    return check_ids(shared, n, "pandas index", fix)
 
 
 def check_ids(ids: Any, n: int, what: str, fix: str) -> Array:
@@ -91,23 +82,16 @@ def check_ids(ids: Any, n: int, what: str, fix: str) -> Array:
     return named
 
 
-def _arrays(X: Any) -> list[Any]:
-    return list(X.values()) if isinstance(X, Mapping) else [X]
-
-
-def _index(values: Any) -> Array | None:
-    """The index of a pandas object."""
-    if not (hasattr(values, "iloc") and hasattr(values, "index")):
-        return None
-    index: Array = values.index.to_numpy()
-    return index
-
-
-def _only_numbers(index: Array, *, in_order: bool = True) -> bool:
-    """Whether an index only numbers the rows."""
-    if index.dtype.kind not in "iu":
-        return False
-    return np.array_equal(index if in_order else np.sort(index), np.arange(len(index)))
+def check_same_rows(X: Any, ids: Array | None) -> None:
+    """Raise if features have the ids of the samples as their index, but in another order."""
+    index = check.check_aligned(X)
+    if ids is None or index is None or index.shape != ids.shape or np.array_equal(index, ids):
+        return
+    if set(index.tolist()) == set(ids.tolist()):
+        raise ValueError(
+            "The rows of X are not in the order of the report: their pandas index has the same ids "
+            "in another order. Pass the features that were judged, X.loc[report.ids]."
+        )
 
 
 def check_recognised(wanted: Array | None, known: Array) -> None:

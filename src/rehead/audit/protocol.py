@@ -54,3 +54,6 @@ class SavedJudge(LabelJudge, Protocol):
 
     def inputs_of(self, layers: Mapping[str, Any]) -> Any:
         """What it takes of features by layer name."""
+
+    def column_names(self, layer: str) -> Array | None:
+        """The names of the columns that a layer was fitted on, where they had any."""

@@ -14,7 +14,7 @@ import numpy as np
 from rehead import _validation as check
 from rehead._typing import Array
 from rehead.audit import export, review
-from rehead.audit.inputs import count_labels, rows_of, rows_of_samples
+from rehead.audit.inputs import check_same_rows, count_labels, rows_of, rows_of_samples
 from rehead.audit.kinds import OUTLIER
 from rehead.audit.neighbours import Neighbours, Samples, nearest_others
 from rehead.audit.protocol import LabelJudge
@@ -169,6 +169,7 @@ class LabelReport(LabelScores):
                 f"X must be the features that were judged, {len(self)} rows; got "
                 f"{count_labels(model, X)}. For neighbours among other samples pass train=(X, y)."
             )
+        check_same_rows(X, self.ids)
         among, labels, ids = (X, self.given, self.ids) if train is None else _samples(train)
         n = count_labels(model, among)
         labels = check.check_labels(labels, n)
@@ -201,7 +202,11 @@ class LabelReport(LabelScores):
 
     def to_csv(self, path: str | os.PathLike[str], *, worst_first: bool = True) -> None:
         """Write the report as CSV, whole or not at all; numbers are written to the last digit."""
-        write_csv(Path(path), export.as_text(self.table(worst_first=worst_first)))
+        write_csv(Path(path), self.file_columns(worst_first=worst_first))
+
+    def file_columns(self, *, worst_first: bool = True) -> dict[str, Array]:
+        """The columns of :meth:`table` as files hold them: times as text."""
+        return export.as_text(self.table(worst_first=worst_first))
 
     def as_cleanlab(self) -> Any:
         """The ``pandas.DataFrame`` that cleanlab's ``CleanLearning.get_label_issues()`` gives.
@@ -248,4 +253,6 @@ def _samples(train: Sequence[Any]) -> tuple[Any, Any, Any]:
     if not isinstance(train, (tuple, list)) or not 2 <= len(train) <= 3:
         raise ValueError("train must be (X, y) or (X, y, ids).")
     X, y, *rest = train
-    return X, y, rest[0] if rest else None
+    ids = rest[0] if rest else None
+    check.check_aligned(X, y=y, ids=ids)
+    return X, y, ids

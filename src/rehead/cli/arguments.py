@@ -22,13 +22,62 @@ Trust = Annotated[
 Data = Annotated[
     str,
     typer.Option(
-        help="A loader: package.module:factory, a file of inputs (.npy, .npz), or a part of a run: "
-        "FOLDER:train, FOLDER:validation, FOLDER:test."
+        help="Inputs: a folder of images by class, a table (--paths or --texts), .npy, .npz, a "
+        "loader as package.module:factory, or a part of a run: FOLDER:train, FOLDER:validation, "
+        "FOLDER:test."
     ),
+]
+ImagePaths = Annotated[
+    str | None,
+    typer.Option("--paths", help="The column of a table that holds paths of images."),
+]
+TextColumn = Annotated[
+    str | None, typer.Option("--texts", help="The column of a table that holds texts.")
+]
+Transform = Annotated[
+    str | None,
+    typer.Option(
+        help="package.module:function that makes inputs of the network: a tensor of a PIL image; "
+        "of a list of texts a tensor, or a dict of tensors."
+    ),
+]
+Tokenizer = Annotated[
+    str | None, typer.Option(help="For texts: folder or name of a tokenizer of Hugging Face.")
+]
+Size = Annotated[
+    int | None,
+    typer.Option(
+        help="Width and height of images where there is no transform.",
+        min=1,
+        show_default="224",
+    ),
+]
+InputLabels = Annotated[
+    str | None,
+    typer.Option(
+        "--labels", help="Labels: a column of the table of inputs, .npy, .txt, or FILE:COLUMN."
+    ),
+]
+InputIds = Annotated[
+    str | None, typer.Option("--ids", help="Names of samples, given in the same way as labels.")
 ]
 Labels = Annotated[
     str | None,
-    typer.Option(help="Labels: .npy, .txt, or FILE:COLUMN. Default: those of the feature store."),
+    typer.Option(
+        help="Labels: a column of the table of features, .npy, .txt, or FILE:COLUMN. Default: "
+        "those of the feature store."
+    ),
+]
+Ids = Annotated[
+    str | None,
+    typer.Option(
+        help="Names of samples: a column of the table of features, .npy, .txt, or FILE:COLUMN. "
+        "Default: those of the feature store, or row numbers."
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(help="Columns of the table that are no features; separated by commas."),
 ]
 Features = Annotated[Path, typer.Argument(help="Features: a store, .npy, .npz, .csv or .parquet.")]
 Head = Annotated[Path, typer.Argument(help="A head that `rehead fit` wrote.")]

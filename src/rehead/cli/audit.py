@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rehead.cli.arguments import Features, Judge, Labels
-from rehead.cli.checks import need_features, need_folder, need_head, need_other_file
+from rehead.cli.arguments import Features, Ids, Ignore, Judge, Labels
+from rehead.cli.checks import (
+    need_ending,
+    need_features,
+    need_folder,
+    need_head,
+    need_other_file,
+)
+from rehead.cli.next_steps import Paths, next_steps
 from rehead.cli.program import app, friendly
+
+if TYPE_CHECKING:
+    from rehead.audit import LabelReport
 
 
 @app.command()
@@ -18,28 +28,64 @@ def audit(
     head: Judge,
     data: Features,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A CSV file of all labels, worst first.")
+        Path | None,
+        typer.Option("--output", "-o", help="All labels, worst first: .csv or .parquet."),
     ] = None,
     labels: Labels = None,
-    ids: Annotated[
-        str | None,
-        typer.Option(help="Ids: .npy, .txt, or FILE:COLUMN. Default: those of the feature store."),
+    ids: Ids = None,
+    ignore: Ignore = None,
+    corrected: Annotated[
+        Path | None,
+        typer.Option(help="Corrected labels, in the order of the data: .csv or .parquet."),
     ] = None,
-    show: Annotated[int, typer.Option(help="So many of the worst labels are shown.", min=0)] = 10,
+    min_probability: Annotated[
+        float, typer.Option(help="Correct a label if another one is as probable.")
+    ] = 0.9,
+    show: Annotated[int, typer.Option(help="How many of the worst labels to show.", min=0)] = 10,
     input_order: Annotated[
-        bool, typer.Option("--input-order", help="Keep the order of the data in the CSV file.")
+        bool, typer.Option("--input-order", help="Keep the order of the data in the output.")
     ] = False,
 ) -> None:
     """Judge labels: which are wrong, what they should be, how many to review."""
-    if output is not None:
-        need_folder(output)
-        need_other_file(output, head, data, labels, ids)
-    from rehead.audit.files import audit_files
+    for file in (output, corrected):
+        if file is not None:
+            need_folder(file)
+            need_ending(file, (".csv", ".parquet"))
+            need_other_file(file, head, data, labels, ids)
+    if output is not None and corrected is not None and output.absolute() == corrected.absolute():
+        raise ValueError("--output and --corrected name the same file. Choose two.")
+    if not 0 < min_probability <= 1:
+        raise ValueError(
+            f"--min-probability must be above 0, and 1 at most; got {min_probability}."
+        )
+    from rehead.audit.files import audit_source
+    from rehead.files.samples import Source
+    from rehead.files.tables import write_table
 
     need_head(head)
     need_features(data)
-    report = audit_files(head, data, labels, ids)
+    source = Source(data, labels, ids, ignore or ())
+    report, samples = audit_source(head, source)
+    if samples.note:
+        typer.echo(samples.note)
     typer.echo(report.summary(show))
     if output is not None:
-        report.to_csv(output, worst_first=not input_order)
+        write_table(output, report.file_columns(worst_first=not input_order))
         typer.echo(f"{len(report)} labels: {output}")
+    if corrected is not None:
+        changed = _write_corrected(report, corrected, min_probability)
+        typer.echo(f"{changed} of {len(report)} labels corrected: {corrected}")
+    for line in next_steps(report, Paths(head, output, corrected), source, samples.left_out):
+        typer.echo(line)
+
+
+def _write_corrected(report: LabelReport, path: Path, min_probability: float) -> int:
+    """Corrected labels with their ids; returns how many differ from those given."""
+    from rehead.files.tables import write_table
+
+    labels = report.corrected(min_probability)
+    changed = labels != report.given
+    given = report.file_columns(worst_first=False)
+    columns = {"id": given["id"], "label": labels, "given": report.given, "changed": changed}
+    write_table(path, columns)
+    return int(changed.sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,17 @@ import typer
 
 def need_folder(file: Path) -> None:
     """Fail before the work, not after it, where the result could not be written."""
+    if file.is_dir():
+        raise typer.BadParameter(f"{file} is a folder; name a file in it")
     if not file.absolute().parent.is_dir():
         raise typer.BadParameter(f"there is no folder {file.parent} for {file.name}; make it first")
+
+
+def need_ending(file: Path, endings: Sequence[str]) -> None:
+    """Fail before the work where the name of the result does not say what form it is to have."""
+    from rehead.files.tables import check_ending
+
+    check_ending(file, endings)
 
 
 def need_head(head: Path) -> None:
@@ -58,12 +68,25 @@ def number_or_auto(text: str | None, option: str) -> float | str | None:
         raise ValueError(f"{option} must be a number or auto, got {text!r}.") from None
 
 
+def need_other_folder(output: Path, *inputs: str | Path | None) -> None:
+    """Refuse to write into a folder that is read, or over a file."""
+    if output.exists() and not output.is_dir():
+        raise ValueError(f"{output} is a file. Choose a folder for the result.")
+    need_other_file(output, *inputs)
+
+
 def need_other_file(output: Path, *inputs: str | Path | None) -> None:
     """Refuse to write over what is read."""
     for source in inputs:
         file = str(source or "")
         for path in (file, file.rpartition(":")[0]):  # FILE:COLUMN
-            if path and output.exists() and Path(path).exists() and output.samefile(path):
+            if not path or not output.exists() or not Path(path).exists():
+                continue
+            if output.samefile(path) or (output.is_file() and _is_inside(output, Path(path))):
                 raise ValueError(
                     f"{output} is what the command reads; it would be lost. Choose another file."
                 )
+
+
+def _is_inside(file: Path, folder: Path) -> bool:
+    return folder.is_dir() and file.resolve().is_relative_to(folder.resolve())

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rehead.cli.checks import need_folder, need_other_file
+from rehead.cli.arguments import Ids
+from rehead.cli.checks import need_ending, need_folder, need_other_file
 from rehead.cli.program import app, friendly
 
 if TYPE_CHECKING:
@@ -17,36 +18,54 @@ if TYPE_CHECKING:
 @app.command()
 @friendly
 def corrupt(
-    labels: Annotated[str, typer.Argument(help="Labels: .npy, .txt, FILE:COLUMN, or a data set.")],
+    source: Annotated[
+        str, typer.Argument(help="Clean labels: .npy, .txt, a table, FILE:COLUMN, or a data set.")
+    ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Noisy labels: .npy, .txt, or .csv with details.")
+        Path,
+        typer.Option("--output", "-o", help="Noisy labels: .npy, .txt; .csv, .parquet: details."),
     ],
     noise: Annotated[str, typer.Option(help="uniform, flip, symmetric, pair-flip, ...")],
     rate: Annotated[float, typer.Option(help="Share of wrong labels.", min=0.0, max=1.0)],
+    labels: Annotated[str | None, typer.Option(help="The column of labels of a table.")] = None,
+    ids: Ids = None,
     seed: Annotated[int, typer.Option(help="Of the random choice.", min=0)] = 0,
 ) -> None:
     """Make some labels wrong on purpose. The file of clean ones is left alone."""
     need_folder(output)
-    need_other_file(output, labels)
+    need_other_file(output, source, labels, ids)
+    import numpy as np
+
     from rehead._validation import check_choice
-    from rehead.files.tables import write_noisy_labels
+    from rehead.files.places import read_beside
+    from rehead.files.tables import LABELS_WRITTEN, write_labels
     from rehead.noise import NOISES
 
+    need_ending(output, LABELS_WRITTEN)
     check_choice(noise, NOISES, "noise")
-    clean = _labels_of(labels)
+    clean = _labels_of(source, labels, seed)
     noisy = NOISES[noise](clean, rate, random_state=seed)
-    write_noisy_labels(output, clean, noisy.labels, noisy.changed)
+    named = np.arange(len(clean)) if ids is None else read_beside(ids, source, exact=True)
+    if len(named) != len(clean):
+        raise ValueError(f"There are {len(clean)} labels and {len(named)} ids.")
+    columns = {"id": named, "label": noisy.labels, "clean": clean, "changed": noisy.changed}
+    write_labels(output, columns)
     typer.echo(f"{noisy.changed.sum()} of {len(clean)} labels changed ({noisy.rate:.2%}): {output}")
 
 
-def _labels_of(source: str) -> Array:
-    """Clean labels from a file, or the training labels of a data set by name."""
-    import numpy as np
+def _labels_of(source: str, column: str | None, seed: int) -> Array:
+    """Clean labels from a file, or the training labels of a data set by name.
 
+    Those are class codes, as runs of ``rehead train`` have them; the same seed draws the same
+    training samples.
+    """
     from rehead.data import DATASETS, load
-    from rehead.files.tables import read_column
+    from rehead.files.places import read_beside, read_column
 
     if source in DATASETS and not Path(source).exists():
-        splits = load(source)
-        return np.asarray(splits.class_names)[splits.train.y]
-    return read_column(source)
+        typer.echo(
+            f"Class codes of the training samples of {source}, as `rehead train --data {source} "
+            f"--seed {seed}` has them."
+        )
+        return load(source, random_state=seed).train.y
+    return read_column(source) if column is None else read_beside(column, source)

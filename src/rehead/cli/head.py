@@ -7,8 +7,15 @@ from typing import Annotated
 
 import typer
 
-from rehead.cli.arguments import Features, Head, Judge, Labels
-from rehead.cli.checks import need_features, need_folder, need_head, need_other_file, number_or_auto
+from rehead.cli.arguments import Features, Head, Ids, Ignore, Judge, Labels
+from rehead.cli.checks import (
+    need_ending,
+    need_features,
+    need_folder,
+    need_head,
+    need_other_file,
+    number_or_auto,
+)
 from rehead.cli.program import app, friendly
 
 
@@ -18,6 +25,8 @@ def fit(
     train: Features,
     output: Annotated[Path, typer.Option("--output", "-o", help="The head, one file.")],
     labels: Labels = None,
+    ids: Ids = None,
+    ignore: Ignore = None,
     validation: Annotated[
         Path | None, typer.Option(help="Held-out features, for the weights of the layers.")
     ] = None,
@@ -30,23 +39,26 @@ def fit(
 ) -> None:
     """Fit a robust head on features and noisy labels."""
     need_folder(output)
-    need_other_file(output, train, labels, validation, validation_labels)
+    need_other_file(output, train, labels, ids, validation, validation_labels)
+    from rehead.cli.samples import read_held_out, read_training
     from rehead.ensemble import LayerEnsemble
-    from rehead.files.tables import read_labels, read_layers
+    from rehead.files.samples import Source
 
     need_features(train)
-    amount = number_or_auto(shrinkage, "--shrinkage")
+    source = Source(train, labels, ids, ignore or ())
     head = LayerEnsemble(
-        estimator, preset=preset, shrinkage=amount, weights=weights, random_state=seed
+        estimator,
+        preset=preset,
+        shrinkage=number_or_auto(shrinkage, "--shrinkage"),
+        weights=weights,
+        random_state=seed,
     )
+    samples = read_training(source)
     held_out = None
     if validation is not None:
         need_features(validation)
-        held_out = (
-            read_layers(validation, [validation_labels]),
-            read_labels(validation_labels, validation, "--validation-labels"),
-        )
-    head.fit(read_layers(train, [labels]), read_labels(labels, train), validation=held_out)
+        held_out = read_held_out(source, samples, validation, validation_labels)
+    head.fit(samples.layers, samples.labels, validation=held_out, ids=samples.ids)
     head.save(output)
     shares = ", ".join(f"{n} {w:.2f}" for n, w in zip(head.members_, head.weights_, strict=True))
     typer.echo(f"{len(head.classes_)} classes, weights of layers: {shares}: {output}")
@@ -59,25 +71,35 @@ def fit(
 def predict(
     head: Judge,
     data: Features,
-    output: Annotated[Path, typer.Option("--output", "-o", help="A CSV file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="A .csv or .parquet file.")],
+    labels: Labels = None,
+    ids: Ids = None,
+    ignore: Ignore = None,
 ) -> None:
-    """Predict labels from features: id, label and its probability, as CSV."""
+    """Predict labels from features: id, label and its probability, as a table.
+
+    --labels only says which column of the table holds labels, and is no feature.
+    """
     need_folder(output)
-    need_other_file(output, head, data)
+    need_ending(output, (".csv", ".parquet"))
+    need_other_file(output, head, data, labels, ids)
     from rehead.audit.files import open_model
-    from rehead.files.tables import read_ids, read_layers, write_csv
+    from rehead.cli.samples import read_for
+    from rehead.files.samples import Source
+    from rehead.files.tables import write_table
 
     need_head(head)
     need_features(data)
     model = open_model(head)
-    posterior = model.predict_proba(model.inputs_of(read_layers(data)))
+    samples = read_for(model, Source(data, labels, ids, ignore or ()), labelled=False)
+    posterior = model.predict_proba(model.inputs_of(samples.layers))
     best = posterior.argmax(axis=1)
     columns = {
-        "id": read_ids(data, len(posterior)),
+        "id": samples.names,
         "label": model.classes_[best],
         "probability": posterior.max(axis=1),
     }
-    write_csv(output, columns)
+    write_table(output, columns)
     typer.echo(f"{len(posterior)} predictions: {output}")
 
 
@@ -87,23 +109,28 @@ def compare(
     head: Head,
     data: Features,
     labels: Labels = None,
+    ids: Ids = None,
+    ignore: Ignore = None,
     class_names: Annotated[
         str | None,
         typer.Option(help="Labels of the network's outputs in their order: a,b,c or a file."),
     ] = None,
 ) -> None:
     """Score softmax (where the store has it), each layer and the robust head on labelled data."""
+    from rehead.cli.samples import read_for
     from rehead.ensemble import LayerEnsemble
     from rehead.evaluation.comparison import compare_ensemble
-    from rehead.files.tables import read_column, read_labels, read_layers, read_outputs
+    from rehead.files.samples import Source
+    from rehead.files.places import read_column
 
     need_head(head)
     need_features(data)
     model = LayerEnsemble.load(head)
-    y = read_labels(labels, data)
+    samples = read_for(model, Source(data, labels, ids, ignore or ()))
     names = None
     if class_names is not None:
         names = read_column(class_names) if Path(class_names).exists() else class_names.split(",")
-    outputs = read_outputs(data)
-    layers = read_layers(data, [labels])
-    typer.echo(str(compare_ensemble(model, layers, y, outputs, class_names=names)))
+    layers = model.inputs_of(samples.layers)
+    typer.echo(
+        str(compare_ensemble(model, layers, samples.labels, samples.outputs, class_names=names))
+    )

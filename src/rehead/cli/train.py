@@ -33,7 +33,9 @@ def train(
         float | None, typer.Option(help="What the method is told of the noise.")
     ] = None,
     trusted: Annotated[float, typer.Option(help="Share of known labels (glc, ...).")] = 0.01,
-    limit: Annotated[int | None, typer.Option(help="So many training samples.", min=1)] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="How many training samples to take.", min=1)
+    ] = None,
     epochs: Annotated[int | None, typer.Option(help="In place of the recipe's.", min=1)] = None,
     model_option: Annotated[list[str] | None, typer.Option(help="width=16, ...")] = None,
     method_option: Annotated[list[str] | None, typer.Option(help="ramp=5, ...")] = None,
@@ -49,8 +51,9 @@ def train(
         raise ValueError(f"--noise {noise} needs a share of wrong labels: --rate 0.4, for example.")
     if noise == "none" and rate > 0.0:
         raise ValueError(f"--rate {rate:g} needs a kind of noise: --noise uniform, for example.")
+    from rehead._progress import plain_lines
     from rehead.experiments.training import TrainSettings, run_training
-    from rehead.files.tables import read_column
+    from rehead.files.places import read_column
 
     settings = TrainSettings(
         data=data,
@@ -70,7 +73,8 @@ def train(
         device=device,
         precision=precision,
     )
-    result = run_training(settings, output)
+    with plain_lines():
+        result = run_training(settings, output)
     typer.echo(
         f"{result.task.rate:.1%} of the training labels are wrong; the network fits "
         f"{result.fitted:.1%} of them all and is right on {result.accuracy:.1%} of the test "

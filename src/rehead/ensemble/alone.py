@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rehead._progress import step
 from rehead._warnings import warn
 from rehead.ensemble.fitted import FittedEnsemble
 from rehead.ensemble.paper import paper_weights
@@ -45,6 +46,7 @@ def fit_layers_alone(
         parts = {STACK: list(problem.layers)}
     members = {}
     for member, names in parts.items():
+        step(f"estimating {member}")
         data = problem.joined(names).with_trusted(problem.trusted)
         seed = int(rng.integers(2**31))
         members[member] = fit_gaussians(data, problem.classes, choice, np.random.default_rng(seed))

@@ -19,6 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from rehead._progress import step
 from rehead._typing import Array
 from rehead._warnings import warn
 from rehead.ensemble.fitted import Consensus, FittedEnsemble, mixture
@@ -117,6 +118,7 @@ def _fitted(
 
 def _weighed(fitted: FittedEnsemble, problem: Problem, held_out: HeldOut) -> FittedEnsemble:
     """Given posteriors made honest, and weights under which held-out labels are most likely."""
+    step("weighing members")
     assert fitted.transition is not None
     T, codes = fitted.transition, held_out.codes
     given = {name: _calibrated(held_out, name, T) for name in problem.given}

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rehead import _validation as check
+from rehead._progress import steps
 from rehead._typing import Array
 from rehead.classifier import RobustGaussianClassifier
 from rehead.ensemble.alone import Weighting, fit_layers_alone
@@ -151,6 +152,7 @@ priors, random_state
         ids: Any = None,
         trusted: Any = None,
         groups: Any = None,
+        progress: bool | None = None,
     ) -> Self:
         """Fit the classifier of each layer, then the weights.
 
@@ -168,6 +170,8 @@ priors, random_state
         groups : array-like of shape (n_samples,), optional
             Samples that belong together (frames of a film, copies of a text). Where samples have to
             be held out because no ``validation`` is given, a group stays together.
+        progress : bool, optional
+            Show what is done. Default: in a terminal.
         """
         if self.weights is not None:
             check.check_choice(self.weights, ("nll", "corrected", "equal"), "weights")
@@ -178,6 +182,7 @@ priors, random_state
             check.check_choice(name, layers, "given")
         if STACK in layers:
             raise ValueError(f"A layer cannot be called {STACK!r}: that is what joined layers are.")
+        check.check_aligned(layers, y=y, ids=ids, trusted=trusted, groups=groups)
         consensus = self.finds_consensus
         choice = resolve_options(
             "auto" if consensus else self.estimator, self.preset, self._options()
@@ -196,12 +201,15 @@ priors, random_state
             groups=check.check_groups(groups, n),
         )
         rng = check.generator_from(self.random_state)
-        if not consensus:
-            weighting = self._weighting(problem)
-            return self._adopt(fit_layers_alone(problem, choice, weighting, rng), inputs)
-        if held_out is not None:
+        weighting = None if consensus else self._weighting(problem)
+        if consensus and held_out is not None:
             warn_of_absent_classes(held_out.codes, problem.classes)
-        return self._adopt(fit_consensus(problem, choice, rng), inputs)
+        with steps("fit", show=progress):
+            if weighting is not None:
+                fitted = fit_layers_alone(problem, choice, weighting, rng)
+            else:
+                fitted = fit_consensus(problem, choice, rng)
+        return self._adopt(fitted, inputs)
 
     @property
     def finds_consensus(self) -> bool:
@@ -296,6 +304,11 @@ priors, random_state
     def inputs_of(self, layers: Layers) -> Layers:
         """What the model takes of features by layer name: all of them."""
         return layers
+
+    def column_names(self, layer: str) -> Array | None:
+        """The names of the columns that a layer was fitted on, where they had any."""
+        check_is_fitted(self)
+        return self.inputs_.columns(layer)
 
     def check_inputs(self, X: Layers) -> None:
         """Raise if some of the features cannot be used, and say which."""

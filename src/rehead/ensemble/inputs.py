@@ -125,6 +125,7 @@ def check_held_out(
     if rest:
         _warn_if_shared(ids, rest[0])
     found = inputs.later(layers)
+    check.check_aligned(layers, y=labels, ids=rest[0] if rest else None)
     n = len(next(iter(found.values())))
     codes = check.known_codes(check.check_labels(labels, n), classes)
     return HeldOut(found, codes)
@@ -174,7 +175,7 @@ def _warn_if_shared(ids: Any, held_out: Any) -> None:
         return
     shared = np.isin(np.asarray(held_out), np.asarray(ids))
     if shared.any():
-        first = np.asarray(held_out)[shared][0]
+        first = np.asarray(held_out)[shared].tolist()[0]
         warn(
             f"{int(shared.sum())} of {len(shared)} validation samples are training samples (id "
             f"{first!r} first). A network has memorised their labels, so its deepest layers will "

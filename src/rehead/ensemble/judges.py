@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rehead._progress import step
 from rehead._typing import Array
 from rehead._warnings import warn
 from rehead.ensemble.problem import HeldOut, Problem
@@ -77,7 +78,12 @@ def memorisation_gaps(problem: Problem) -> dict[str, float]:
     copies = problem.copies()
     for name, original in copies.items():
         warn(f"Layer {name} is identical to layer {original}, and is not asked a second time.")
-    return {name: _nats_of(problem, [name]).gap for name in problem.layers if name not in copies}
+    gaps = {}
+    for name in problem.layers:
+        if name not in copies:
+            step(f"has {name} memorised labels?")
+            gaps[name] = _nats_of(problem, [name]).gap
+    return gaps
 
 
 def _nats_of(problem: Problem, names: Sequence[str]) -> LabelNats:
@@ -227,6 +233,7 @@ class Judges(NamedTuple):
 
 def fit_judges(problem: Problem, names: list[str], choice: Choice, seed: int) -> Judges:
     """Fit the layers that judge, joined."""
+    step(f"judging labels by {', '.join(names)}")
     data = problem.joined(names).with_trusted(problem.trusted)
     rng = np.random.default_rng(seed)
     fitted = fit_gaussians(data, problem.classes, choice, rng)

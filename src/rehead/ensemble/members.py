@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rehead._progress import step
 from rehead._typing import Array
 from rehead.ensemble.judges import Opinion
 from rehead.ensemble.problem import Problem
@@ -59,6 +60,7 @@ def fit_members(
     sums = class_sums(grouped, opinion)
     members = {}
     for name, data in grouped.items():
+        step(f"estimating {name}")
         noisy = NoisySamples(
             problem.held_out.layers[name], problem.held_out.codes, opinion.noise.transition
         )

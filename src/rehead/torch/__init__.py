@@ -9,6 +9,7 @@ except ImportError as error:
 
 from rehead.torch.extracted import Features, open_features
 from rehead.torch.features import extract_features
+from rehead.torch.folders import image_folder, image_table, text_table
 from rehead.torch.head import RobustHead
 from rehead.torch.module import RobustModule
 
@@ -17,5 +18,8 @@ __all__ = [
     "RobustHead",
     "RobustModule",
     "extract_features",
+    "image_folder",
+    "image_table",
     "open_features",
+    "text_table",
 ]

@@ -1,0 +1,51 @@
+"""What to do after an audit, with the user's own names."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from rehead.audit import LabelReport
+    from rehead.files.samples import Source
+
+
+class Paths(NamedTuple):
+    """The files of an audit: the head, and what was written."""
+
+    head: Path
+    output: Path | None
+    corrected: Path | None
+
+
+def next_steps(report: LabelReport, paths: Paths, source: Source, left_out: list[str]) -> list[str]:
+    """Commands to review, correct and fit again; none where no label needs a look.
+
+    ``left_out`` are columns of the table that are no features.
+    """
+    n = report.n_review()
+    if not n:
+        return []
+    audit = f"rehead audit {_quoted(paths.head)} {_quoted(source.data)}{_options(source)}"
+    review = f"{audit} -o suspects.csv, then look at its first {n} rows"
+    if paths.output is not None:
+        review = f"look at the {n} rows of {paths.output} with the lowest quality"
+    lines = ["Next:", f"  review: {review}"]
+    if paths.corrected is None:
+        lines.append(f"  correct: {audit} --corrected corrected.csv --min-probability 0.9")
+    file = f"{paths.corrected or 'corrected.csv'}:label"
+    again = source._replace(labels=file, ignore=[",".join(left_out)] if left_out else [])
+    fit = f"rehead fit {_quoted(source.data)}{_options(again)} -o new-head.safetensors"
+    return [*lines, f"  fit again: {fit}", "  in Python: score_labels(model, X, y).corrected(0.9)"]
+
+
+def _options(source: Source) -> str:
+    """The options that say what is what in the data."""
+    given = [("--labels", source.labels), ("--ids", source.ids)]
+    given += [("--ignore", name) for name in source.ignore]
+    return "".join(f" {option} {_quoted(value)}" for option, value in given if value)
+
+
+def _quoted(value: object) -> str:
+    return shlex.quote(str(value))

@@ -1,0 +1,54 @@
+"""Samples that commands read; which columns of a table they are is shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from rehead.audit.files import known_columns
+from rehead.audit.protocol import SavedJudge
+from rehead.files.samples import FEATURES, Samples, Source, read_samples
+from rehead.files.tables import is_table
+
+
+def read_training(source: Source) -> Samples:
+    """Training samples."""
+    return _shown(read_samples(source))
+
+
+def read_for(model: SavedJudge, source: Source, *, labelled: bool = True) -> Samples:
+    """Samples for a model; columns are matched by their names."""
+    return _shown(read_samples(source, known_columns(model), labelled=labelled))
+
+
+def read_held_out(
+    source: Source, training: Samples, validation: Path, labels: str | None
+) -> tuple[Any, ...]:
+    """Held-out samples, with columns as those of the training samples.
+
+    Columns of labels and ids have the names they have there, where nothing else is said.
+    """
+    both = is_table(validation) and is_table(source.data)
+    held_out = Source(
+        validation,
+        labels=labels or (_plain_name(source.labels) if both else None),
+        ids=_plain_name(source.ids) if both else None,
+        option="--validation-labels",
+    )
+    known = getattr(training.layers.get(FEATURES), "names", None)
+    samples = _shown(read_samples(held_out, known))
+    found = (samples.layers, samples.labels)
+    return found if samples.ids is None else (*found, samples.ids)
+
+
+def _plain_name(source: str | None) -> str | None:
+    """The name of a column, where it is no file."""
+    return None if source is None or ":" in source or Path(source).exists() else source
+
+
+def _shown(samples: Samples) -> Samples:
+    if samples.note:
+        typer.echo(samples.note)
+    return samples

@@ -1,0 +1,202 @@
+"""Samples from the files people have: .npy, .npz, tables, text and feature stores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rehead._typing import Array, NamedFeatures
+from rehead._warnings import warn
+from rehead.files.columns import Roles, choose_features
+from rehead.files.joined import Joined
+from rehead.files.places import Place, check_order, existing, locate, read_column, unknown_form
+from rehead.files.store import FeatureStore
+from rehead.files.tables import Table, is_table, read_table, short_list
+
+FEATURES = "features"
+"""The name of the only layer of a file that names none."""
+
+
+class Source(NamedTuple):
+    """Where samples are, as a user says it.
+
+    Attributes
+    ----------
+    data : path
+        Features: a store, .npy, .npz, .csv or .parquet.
+    labels, ids : str, optional
+        A column of the table ``data``, a file, or FILE:COLUMN.
+    ignore : sequence of str
+        Columns of the table that are no features; one text may name several, with commas.
+    option : str
+        What the option for labels is called, for messages.
+    """
+
+    data: str | Path
+    labels: str | None = None
+    ids: str | None = None
+    ignore: Sequence[str] = ()
+    option: str = "--labels"
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Features by layer name, and what goes with them.
+
+    Attributes
+    ----------
+    layers : dict of name to features
+    labels : array or None
+    ids : array or None
+        None where they would only be row numbers.
+    outputs : array or None
+        The network's own, where a feature store has them.
+    note : str
+        Which columns of a table are features; empty elsewhere.
+    left_out : list of str
+        The other columns of the table, but for the ids.
+    """
+
+    layers: dict[str, Any]
+    labels: Array | None = None
+    ids: Array | None = None
+    outputs: Array | None = None
+    note: str = ""
+    left_out: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.layers.values()))) if self.layers else 0
+
+    @property
+    def names(self) -> Array:
+        """Ids, or row numbers where there are none."""
+        return np.arange(len(self)) if self.ids is None else self.ids
+
+
+def read_samples(
+    source: Source, known: Sequence[str] | None = None, *, labelled: bool = True
+) -> Samples:
+    r"""Read features, labels and ids.
+
+    Parameters
+    ----------
+    source : Source
+    known : sequence of str, optional
+        The columns that a head was fitted on, by which those of a table are matched.
+    labelled : bool, default=True
+        Whether samples cannot do without labels.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from rehead.files.samples import Source, read_samples
+    >>> with TemporaryDirectory() as folder:
+    ...     table = Path(folder) / "flowers.csv"
+    ...     _ = table.write_text("name,width,label\nx,0.5,rose\ny,0.7,tulip\n")
+    ...     found = read_samples(Source(table, labels="label", ids="name"))
+    >>> found.layers["features"].names, found.labels.tolist(), found.ids.tolist()
+    (['width'], ['rose', 'tulip'], ['x', 'y'])
+    """
+    path = existing(source.data)
+    table = read_table(path) if is_table(path) else None
+    of_labels, of_ids = locate(source.labels, table), locate(source.ids, table)
+    labels = None
+    if of_labels is not None:
+        labels = of_labels.read()
+    elif labelled:
+        labels = _labels_beside(path, table, source.option)
+    if table is None:
+        found = _of_arrays(path, source, known)
+    else:
+        found = _of_table(table, _roles(table, of_labels, of_ids, source.ignore), known)
+    ids = found.ids if of_ids is None else of_ids.read(exact=True)
+    if of_labels is not None and of_labels.table is None:
+        check_order(of_labels, None if of_ids is None else of_ids.column, ids)
+    return replace(found, labels=labels, ids=ids)
+
+
+def _of_arrays(path: Path, source: Source, known: Sequence[str] | None) -> Samples:
+    if source.ignore:
+        raise ValueError(f"--ignore names columns of a table, and {path} is none.")
+    layers = _named(read_layers(path), path, known)
+    if not path.is_dir():
+        return Samples(layers)
+    store = FeatureStore(path)
+    return Samples(layers, ids=None if store.numbered else store.ids, outputs=store.outputs)
+
+
+def _of_table(table: Table, roles: Roles, known: Sequence[str] | None) -> Samples:
+    chosen = choose_features(table, roles, known)
+    left_out = [name for name in chosen.left_out if name != roles.ids]
+    return Samples({FEATURES: chosen.features}, note=chosen.note, left_out=left_out)
+
+
+def _roles(table: Table, labels: Place | None, ids: Place | None, ignore: Sequence[str]) -> Roles:
+    own = None if labels is None else labels.own(table)
+    return Roles(
+        labels=own,
+        ids=None if ids is None else ids.own(table),
+        ignored=_split_names(ignore, table),
+        elsewhere=None if labels is None or own is not None else labels.column,
+    )
+
+
+def read_layers(path: str | Path) -> dict[str, Any]:
+    """Features by layer name of a feature store, ``.npz`` or ``.npy`` file.
+
+    A store and an ``.npz`` file hold several layers; ``.npy`` one, called "features".
+    """
+    path = existing(path)
+    if path.is_dir():
+        store = FeatureStore(path)
+        parts = {name: store.shards(name) for name in store.layers}
+        return {name: p[0] if len(p) == 1 else Joined(p) for name, p in parts.items()}
+    if path.suffix == ".npz":
+        with np.load(path, allow_pickle=False) as file:
+            layers = {name: file[name] for name in file.files}
+        return {name: a for name, a in layers.items() if a.ndim == 2}
+    if path.suffix == ".npy":
+        return {FEATURES: np.load(path, mmap_mode="r", allow_pickle=False)}
+    raise unknown_form(path)
+
+
+def _split_names(given: Sequence[str], table: Table) -> tuple[str, ...]:
+    """Names of columns; commas separate them, but for those within a name."""
+    names: list[str] = []
+    for text in given:
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+        for name in [text] if text in table.columns else parts:
+            names += table.unpacked(name)
+    return tuple(dict.fromkeys(names))
+
+
+def _labels_beside(path: Path, table: Table | None, option: str) -> Array:
+    """Labels of a feature store or an .npz file; elsewhere they have to be given."""
+    if table is not None:
+        raise ValueError(
+            f"Which column of {path} holds the labels? Give it with {option} COLUMN, or a file "
+            f"with {option} FILE. The table has {short_list(table.names)}."
+        )
+    if not path.is_dir() and path.suffix != ".npz":
+        raise ValueError(
+            f"{path} holds features, and no labels are given. Give them with {option} FILE or "
+            f"{option} FILE:COLUMN."
+        )
+    return read_column(path)
+
+
+def _named(layers: dict[str, Any], path: Path, known: Sequence[str] | None) -> dict[str, Any]:
+    """Features without column names, for a head that knows some: in their order."""
+    X = layers.get(FEATURES)
+    if known is None or X is None or len(X.shape) != 2 or X.shape[1] != len(known):
+        return layers
+    warn(
+        f"The head was fitted on columns with names, and {path} names none: they are taken in "
+        f"the order {short_list(list(known))}."
+    )
+    return {**layers, FEATURES: NamedFeatures(X, known)}

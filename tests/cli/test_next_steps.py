@@ -1,0 +1,81 @@
+"""What an audit tells to do next works as it is told, with the user's own files."""
+
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rehead import noise
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch, blobs):
+    monkeypatch.chdir(tmp_path)
+    X, truth = blobs(sizes=(100, 100, 100), d=4)
+    y = noise.uniform(truth, 0.15, random_state=0).labels  # whole numbers: a feature by mistake
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"]).assign(
+        truth=truth, kind=y, name=[f"s {i}" for i in range(300)], town="x"
+    )
+    frame.drop(columns="truth").to_csv("my table.csv", index=False)
+    return frame
+
+
+def commands(said):
+    lines = said[said.index("Next:") :].splitlines()
+    return {line.strip().partition(": ")[0]: line.partition(": ")[2] for line in lines[1:]}
+
+
+def run(succeed, command):
+    program, *arguments = shlex.split(command)
+    assert program == "rehead"
+    return succeed(*arguments)
+
+
+def test_the_commands_that_an_audit_names_work(table, succeed):
+    options = ["--labels", "kind", "--ids", "name", "--ignore", "town"]
+    succeed("fit", "my table.csv", *options, "-o", "head")
+    audit = ["audit", "head", "my table.csv", *options[:4]]
+    told = commands(succeed(*audit))
+    assert list(told) == ["review", "correct", "fit again", "in Python"]
+    run(succeed, told["review"].partition(", then")[0])
+    assert len(pd.read_csv("suspects.csv")) == 300
+    run(succeed, told["correct"])
+    corrected = pd.read_csv("corrected.csv")
+    assert corrected["id"].tolist() == table["name"].tolist()
+    assert corrected["given"].tolist() == table["kind"].tolist()
+    assert ((corrected["label"] != corrected["given"]) == corrected["changed"]).all()
+    right = (corrected["label"] == table["truth"]).mean()
+    assert right > (table["kind"] == table["truth"]).mean() + 0.1
+    said = run(succeed, told["fit again"])
+    assert "Features: 4 columns of my table.csv: a, b, c, d." in said
+    assert Path("new-head.safetensors").exists()
+    told = commands(succeed(*audit, "-o", "out.csv", "--corrected", "new.csv"))
+    assert "rows of out.csv with the lowest quality" in told["review"]
+    assert "correct" not in told
+    assert "new.csv:label" in told["fit again"]
+
+
+def test_a_higher_probability_corrects_fewer(table, succeed, fail):
+    succeed("fit", "my table.csv", "--labels", "kind", "--ignore", "town,name", "-o", "head")
+    audit = ["audit", "head", "my table.csv", "--labels", "kind", "--corrected", "c.parquet"]
+    changed = []
+    for least in ("0.5", "0.99"):
+        succeed(*audit, "--min-probability", least)
+        changed.append(pd.read_parquet("c.parquet")["changed"].sum())
+    assert changed[0] >= changed[1] > 0
+    for least in ("0", "1.5"):
+        assert "must be above 0, and 1 at most" in fail(*audit, "--min-probability", least)
+    assert "same file" in fail(*audit, "-o", "c.parquet")
+    assert "must end in .csv or .parquet" in fail(*audit[:-1], "c.txt")
+
+
+def test_clean_labels_need_nothing(succeed, tmp_path, monkeypatch, blobs):
+    monkeypatch.chdir(tmp_path)
+    X, y = blobs(sizes=(100, 100), d=3)
+    np.savez("x.npz", X=X + 20 * y[:, None], labels=y)
+    succeed("fit", "x.npz", "-o", "head")
+    said = succeed("audit", "head", "x.npz")
+    assert "Nothing to review" in said
+    assert "Next:" not in said
