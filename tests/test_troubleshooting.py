@@ -15,7 +15,7 @@ TREES = {
     for file in sorted(SOURCE.rglob("*.py"))
 }
 NOTES = "gaussian"
-"""A room that does not warn by itself: its texts are passed on, and warned of where a user calls."""
+"""A room that does not warn by itself: its texts are passed on to those that users call."""
 SENTENCE = 40
 """Shorter texts of that room are names and keys."""
 PHRASE = 40
@@ -36,7 +36,7 @@ def is_text(node):
 
 
 def texts(node, without=()):
-    """Texts in a piece of source, f-strings whole; none inside of nodes of the kinds ``without``."""
+    """Texts in a piece of source, f-strings whole; nodes of the kinds ``without`` are left out."""
     if isinstance(node, without):
         return
     if is_text(node) or isinstance(node, ast.JoinedStr):
