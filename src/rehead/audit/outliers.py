@@ -16,7 +16,7 @@ def typicality(model: LabelJudge, X: Any, y: Any = None) -> Array:
     Of new samples that are like the training samples, a share p has a typicality of at most p: of
     these, ``typicality(...) < 0.01`` calls one in a hundred an outlier by mistake. What it measures
     are two squared Mahalanobis distances, relative to the nearest class in the plane of the class
-    means and to all classes outside of it; each ranked among training samples, then joined.
+    means and to all classes outside it; each ranked among training samples, then joined.
     ``gaussian/typical.py`` has the derivation.
 
     Parameters

@@ -10,7 +10,7 @@ import numpy as np
 from rehead._typing import Array
 
 SHARE, ONE_IN = 0.95, 10.0
-"""By default: look until so many of the wrong labels are found, or one in so many is left."""
+"""By default: look until this share of the wrong labels is found, or the next are rarely wrong."""
 ROUNDING = 1e-12
 
 
