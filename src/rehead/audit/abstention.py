@@ -230,7 +230,7 @@ class Promise(NamedTuple):
 class Losses(NamedTuple):
     """A loss for each sample, between bounds.
 
-    ``binary`` tells that there is nothing in between, ``variance`` how much the losses of right
+    ``binary`` says that there is nothing in between, ``variance`` how much the losses of right
     predictions vary because of the noise.
     """
 

@@ -36,11 +36,11 @@ def typicality(model: LabelJudge, X: Any, y: Any = None) -> Array:
 
     Notes
     -----
-    An ensemble that found a consensus is asked for its judge. For other ensembles the result is the
-    weighted harmonic mean of the members' p-values: layers of one network depend on each other so
-    much that p-values cannot be multiplied, while their harmonic mean stays about a p-value however
-    they depend (exactly one where they are all the same), and one layer to which a sample is
-    strange is enough.
+    In an ensemble that found a consensus, the judge decides. For other ensembles the result is the
+    weighted harmonic mean of the members' p-values. Layers of one network depend on each other, so
+    their p-values cannot be multiplied. Their harmonic mean stays about a p-value however they
+    depend (it is exactly one where they are all the same). One layer that finds a sample strange is
+    enough.
 
     Strange samples among the training samples make it milder, in proportion to the trust that they
     got, since they are then a part of what is usual.

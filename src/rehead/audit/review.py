@@ -19,7 +19,7 @@ def n_review(quality: Array, share: float = SHARE, one_in: float = ONE_IN) -> in
 
     Enough to find, in expectation, the ``share`` of all wrong labels; but no label whose chance of
     being wrong is less than one in ``one_in``. (The second rule is for clean data: the last few
-    wrong labels among thousands of good ones would take a look at all of them.)
+    wrong labels among thousands of good ones would mean looking at all of them.)
 
     Examples
     --------

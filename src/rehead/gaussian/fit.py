@@ -1,4 +1,4 @@
-"""What an estimator tells."""
+"""What an estimator gives."""
 
 from __future__ import annotations
 

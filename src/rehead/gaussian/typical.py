@@ -122,7 +122,7 @@ def log_tail(quantiles: Array, values: Array, size: float) -> Array:
 class Plane(NamedTuple):
     """The plane of the class means: ``G = axes diag(lengths) axes'``.
 
-    ``whole`` tells that there are no other directions, and so no residuals.
+    ``whole`` says that there are no other directions, and so no residuals.
     """
 
     axes: Array
