@@ -44,6 +44,7 @@ html_theme_options = {
     "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
     "show_nav_level": 2,
+    "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
 }
