@@ -27,8 +27,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : str, optional
-        How means and covariance are estimated. Default: "auto", or "mcd" where options that only
-        it has are set:
+        How means and covariance are estimated. Default: "auto"; but "mcd" if an option is set that
+        "auto" does not use (all below but ``max_steps``, ``shrinkage`` and ``random_state``):
 
         - "auto": the library's choice, now "anchored";
         - "anchored": samples weighted by the probability that their label is right, the noise
