@@ -8,12 +8,13 @@ ifneq ($(wildcard $(SHARED_DATA)),)
 export REHEAD_DATA ?= $(SHARED_DATA)
 endif
 
-.PHONY: demo test bench accuracy accuracy-quick methods lint format clean
+.PHONY: demo test docs bench accuracy accuracy-quick methods lint format clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    train on noisy digits, fix the network, write demo-report.html"
 	@echo "make test    lint, types, doctests, tests"
+	@echo "make docs    the site: docs/_build/html/index.html"
 	@echo "make methods the training methods on noisy digits: fills benchmarks/results/methods.json"
 	@echo "make accuracy        the accuracy grid, and docs/accuracy.md (accuracy-quick: a part of it)"
 	@echo "make bench   speed and memory of the core and of feature extraction (LARGE=1: size D too)"
@@ -35,6 +36,12 @@ test: $(VENV)/installed
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/pytest --doctest-modules --doctest-glob='*.md' src README.md docs
 	$(BIN)/pytest -n 2 tests
+
+# A warning is an error. Nothing is fetched from the network.
+docs: $(VENV)/installed
+	$(BIN)/python docs/command_line.py
+	$(BIN)/sphinx-build -W --keep-going -n -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/core.py $(if $(LARGE),--large)
@@ -60,4 +67,4 @@ lint: $(VENV)/installed
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) dist build docs/_build docs/reference/generated .mypy_cache .ruff_cache .pytest_cache

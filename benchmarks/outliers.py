@@ -46,7 +46,7 @@ def scores(model: RobustGaussianClassifier, X: Array) -> dict[str, Array]:
     plain, _, _ = strange_distances(replace(g, temperature=1.0), X, outside.counted_as, outside).T
     return {
         "distance to the nearest class": g.distances(X).min(axis=1),
-        "distance outside of the plane of the means": residual,
+        "distance outside the plane of the means": residual,
         "relative distance, temperature 1": plain,
         "relative distance, the model's temperature": relative,
         "typicality": -typicality(model, X),

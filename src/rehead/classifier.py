@@ -27,16 +27,16 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : str, optional
-        How means and covariance are estimated. Default: "auto", or "mcd" where options that only
-        it has are set:
+        How means and covariance are estimated. Default: "auto"; but "mcd" if an option is set that
+        "auto" does not use (all below but ``max_steps``, ``shrinkage`` and ``random_state``):
 
         - "auto": the library's choice, now "anchored";
         - "anchored": samples weighted by the probability that their label is right, the noise
           measured at the surest samples of each class; adapts to any amount of noise, and costs
           nothing on clean labels; posteriors are calibrated;
         - "agreement": samples whose leave-one-out prediction is their label;
-        - "mixture": all samples, each counted to the classes it may belong to, noise and
-          Gaussians fitted together by expectation-maximisation;
+        - "mixture": all samples, each counted for the classes that it may belong to; noise and
+          Gaussians are fitted together by expectation-maximisation;
         - "mcd": the paper's RoG: in each class the samples whose covariance has the smallest
           determinant (Algorithm 1), then one covariance for all classes;
         - "posterior": in each class the samples whose label has the highest posterior under

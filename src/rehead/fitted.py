@@ -28,7 +28,7 @@ class LabelVerdicts(NamedTuple):
     """What a model thinks of some labels; one entry a row.
 
     ``quality`` of the given label, the code of the ``best`` label and its ``probability``; the
-    squared ``distance`` to the nearest class, for each feature; ``known`` tells whether the model
+    squared ``distance`` to the nearest class, for each feature; ``known`` says whether the model
     was fitted on the row with this label.
     """
 
@@ -213,7 +213,7 @@ class FittedGaussians:
             temperature=settings.get("temperature", 1.0),
             offsets=arrays.get("offsets"),
         )
-        # Earlier files say -1 where a row counted to no class, and have no totals.
+        # Earlier files say -1 where a row counted for no class, and have no totals.
         weights, counted_as = arrays["seen_weights"], arrays["seen_members"].clip(min=0)
         composition = Composition.from_rows(weights, counted_as, len(g.means))
         return cls(
@@ -259,7 +259,7 @@ def fit_gaussians(
     fit = estimate(choice.estimator, data, choice.options.with_priors(classes), rng)
     counts = np.ones(len(codes)) if data.weights is None else data.weights
     weights = fit.composition.weights
-    # Where a sample counted to another class, that much of its label is not trusted.
+    # Where a sample counted for another class, that much of its label is not trusted.
     elsewhere = (weights > 0) & (fit.composition.counted_as != codes)
     trust = np.where(elsewhere, counts - weights, weights)
     notes = [*doubts_about_sizes(codes, classes), *fit.notes]

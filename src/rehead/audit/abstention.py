@@ -50,7 +50,7 @@ RAISED = 0.1
 LEAST_ERROR = 0.25
 """No model is believed to have a smaller share of the promised error."""
 BAD_LUCK = 1.0
-"""The first threshold that is tested has to stand so many standard errors of bad luck."""
+"""Standard errors of bad luck that the first threshold tested has to stand."""
 INVERTIBLE = 1e-3
 """Smallest singular value of a transition matrix that tells labels apart."""
 PREDICTED = "Predictions are made"
@@ -91,7 +91,7 @@ def abstention_threshold(
     confidence: float = 0.9,
     transition: Any = None,
 ) -> Abstention:
-    """The confidence from which on predictions keep a promised error.
+    """The lowest confidence at which predictions keep a promised error.
 
     With probability ``confidence`` (over the held-out samples), of new samples whose prediction is
     accepted at most a share ``error`` is predicted wrongly. The module's docstring has the proof.
@@ -122,9 +122,9 @@ def abstention_threshold(
     Notes
     -----
     The promise is as good as the transition matrix. What is measured has a standard error, which
-    half of ``1 - confidence`` is spent on. But where no sample of a class is easy, it overstates
-    the noise besides (docs/auto.md), which excuses real errors. For a promise that matters, check
-    the labels of some held-out samples.
+    half of ``1 - confidence`` is spent on. But where no sample of a class is easy, it also
+    overstates the noise (docs/auto.md), which excuses real errors. For a promise that matters,
+    check the labels of some held-out samples.
 
     Noise has its price in samples. To promise an error of 5 % where there is none takes 45 accepted
     samples with right labels; with 30 % uniform noise of a known matrix about 400 with luck and
@@ -231,7 +231,7 @@ class Promise(NamedTuple):
 class Losses(NamedTuple):
     """A loss for each sample, between bounds.
 
-    ``binary`` tells that there is nothing in between, ``variance`` how much the losses of right
+    ``binary`` says that there is nothing in between, ``variance`` how much the losses of right
     predictions vary because of the noise.
     """
 

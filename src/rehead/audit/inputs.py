@@ -12,9 +12,9 @@ from rehead._typing import Array
 from rehead.audit.protocol import LabelJudge
 
 BLOCK_ENTRIES = 2**20
-"""A block has so many rows that its posteriors are about so many numbers (8 MB)."""
+"""Posteriors in a block, about: 8 MB of them."""
 FEWEST_ROWS, MOST_ROWS = 512, 8192
-"""But not fewer rows than keep BLAS busy, nor so many that copies of features grow large."""
+"""Rows in a block: enough to keep BLAS busy, few enough for copies of features to be small."""
 
 
 class DuplicateIdsError(ValueError):

@@ -33,7 +33,7 @@ CLEAR = 2 / 3
 FALSE_OUTLIERS = 0.1
 """Expected share of ordinary samples among those called out of distribution, at most."""
 FARTHER = 1.5
-"""Strange samples are so many times as far from their class as the usual one, or more."""
+"""Strange samples are this many times as far from their class as the usual one, or more."""
 NEARER = 0.8
 """The spread is that between the middle and this share of the samples."""
 FEW_SAMPLES = 50

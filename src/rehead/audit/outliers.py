@@ -16,7 +16,7 @@ def typicality(model: LabelJudge, X: Any, y: Any = None) -> Array:
     Of new samples that are like the training samples, a share p has a typicality of at most p: of
     these, ``typicality(...) < 0.01`` calls one in a hundred an outlier by mistake. What it measures
     are two squared Mahalanobis distances, relative to the nearest class in the plane of the class
-    means and to all classes outside of it; each ranked among training samples, then joined.
+    means and to all classes outside it; each ranked among training samples, then joined.
     ``gaussian/typical.py`` has the derivation.
 
     Parameters
@@ -36,11 +36,11 @@ def typicality(model: LabelJudge, X: Any, y: Any = None) -> Array:
 
     Notes
     -----
-    An ensemble that found a consensus is asked for its judge. For other ensembles the result is the
-    weighted harmonic mean of the members' p-values: layers of one network depend on each other so
-    much that p-values cannot be multiplied, while their harmonic mean stays about a p-value however
-    they depend (exactly one where they are all the same), and one layer to which a sample is
-    strange is enough.
+    In an ensemble that found a consensus, the judge decides. For other ensembles the result is the
+    weighted harmonic mean of the members' p-values. Layers of one network depend on each other, so
+    their p-values cannot be multiplied. Their harmonic mean stays about a p-value however they
+    depend (it is exactly one where they are all the same). One layer that finds a sample strange is
+    enough.
 
     Strange samples among the training samples make it milder, in proportion to the trust that they
     got, since they are then a part of what is usual.

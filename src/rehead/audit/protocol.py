@@ -24,7 +24,7 @@ class LabelJudge(Protocol):
     noise_: NoiseModel | None
 
     def count_samples(self, X: Any) -> int:
-        """How many samples there are; an error tells what to pass where X is of another kind."""
+        """How many samples there are; an error says what to pass where X is of another kind."""
 
     def check_inputs(self, X: Any) -> None:
         """Raise if some of the features cannot be used; the error has the number of the row."""

@@ -118,10 +118,10 @@ class LabelReport(LabelScores):
         Parameters
         ----------
         share : float in (0, 1], default=0.95
-            So many of the wrong labels are found, in expectation.
+            Share of the wrong labels that are found, in expectation.
         one_in : float, default=10
-            No label is looked at whose chance of being wrong is less than one in so many, even if
-            the share is not reached: with clean labels it would take a look at nearly all of them.
+            Labels that are wrong with a chance of less than one in ``one_in`` are not worth a look,
+            even if the share is not reached: with clean labels, it would take nearly all of them.
             ``inf``: no such limit.
         """
         return review.n_review(self.quality, share, one_in)
@@ -145,7 +145,7 @@ class LabelReport(LabelScores):
         X : array-like, or mapping of layers
             The features that were judged, all of them.
         k : int, default=5
-            So many neighbours; fewer where there are fewer samples with other labels.
+            How many neighbours; fewer where there are fewer samples with other labels.
         train : (X, y) or (X, y, ids), optional
             Look for neighbours among these samples instead, which have labels that the model knows.
             Default: among those judged.
@@ -229,7 +229,7 @@ class LabelReport(LabelScores):
         return export.ranked_issues(self, ranked_by)
 
     def summary(self, show: int = SHOWN) -> str:
-        """What ``print`` shows, with so many of the worst labels."""
+        """What ``print`` shows, with the ``show`` worst labels."""
         return summary(self, show)
 
     def __str__(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from rehead._typing import Array
 
 SHARE, ONE_IN = 0.95, 10.0
-"""By default: look until so many of the wrong labels are found, or one in so many is left."""
+"""By default: look until this share of the wrong labels is found, or the next are rarely wrong."""
 ROUNDING = 1e-12
 
 
@@ -19,7 +19,7 @@ def n_review(quality: Array, share: float = SHARE, one_in: float = ONE_IN) -> in
 
     Enough to find, in expectation, the ``share`` of all wrong labels; but no label whose chance of
     being wrong is less than one in ``one_in``. (The second rule is for clean data: the last few
-    wrong labels among thousands of good ones would take a look at all of them.)
+    wrong labels among thousands of good ones would mean looking at all of them.)
 
     Examples
     --------

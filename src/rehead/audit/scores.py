@@ -22,7 +22,7 @@ ARRAYS = ("quality", "suggested_probability", "typicality", "in_sample", "order"
 class LabelScores:
     """What the model thinks of each given label, in the order of the input.
 
-    :class:`rehead.LabelReport` tells what the fields are.
+    :class:`rehead.LabelReport` says what the fields are.
     """
 
     given: Array

@@ -13,7 +13,7 @@ from rehead.audit.scores import LabelScores
 from rehead.gaussian.settings import SETTINGS
 
 SHOWN = 5
-"""So many of the worst labels and of the confusions are shown."""
+"""Number of the worst labels, and of confusions, that are shown."""
 FEW = 0.01
 """Labels are about clean if fewer than this share are suspect, and the rate may well be 0."""
 

@@ -30,13 +30,13 @@ except ImportError:  # Windows: two processes that fetch one file at a time are 
 
 MIB = 1 << 20
 TRIES = 3
-"""So many tries in a row may bring nothing new."""
+"""Tries in a row that may bring nothing new."""
 FIRST_PAUSE = 1.0
 TIMEOUT = 30.0
 
 
 class DownloadError(OSError):
-    """A file that could not be downloaded. The message tells how to get it by hand."""
+    """A file that could not be downloaded. The message says how to get it by hand."""
 
 
 class _UnlikeError(Exception):

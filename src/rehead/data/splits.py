@@ -63,7 +63,7 @@ class HoldOut(NamedTuple):
         samples.
     random_state : int, Generator, RandomState or None
     default : int
-        So many samples where the user did not say.
+        Number of samples where the user did not say.
     per_class : bool
         Whether the default number is taken in equal parts from all classes.
     """
@@ -130,7 +130,7 @@ def class_counts(y: Array, n_classes: int, n: int, *, equal: bool = False) -> Ar
 
 
 def draw(y: Array, wanted: Array, rng: np.random.Generator) -> Array:
-    """Boolean mask of so many random samples of each class."""
+    """Boolean mask of a number of random samples of each class."""
     shuffled = rng.permutation(len(y))
     by_class = shuffled[np.argsort(y[shuffled], kind="stable")]
     sizes = np.bincount(y, minlength=len(wanted))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 RUN = "run.json"
 WATCHED = 1000
-"""So many test samples are watched during training."""
+"""Test samples that are watched during training."""
 KINDS = ("none", *noise.NOISES, "semantic", "open-set")
 """Kinds of noise that a run can make."""
 
@@ -55,7 +55,7 @@ class TrainSettings:
     validation : int or float, optional
         Number or share of held-out samples; see :func:`rehead.data.load`.
     limit : int, optional
-        Take so many training samples only, and a ninth of that, at most 1,000, for validation.
+        Number of training samples to take; a ninth of it, at most 1,000, is for validation.
     epochs : int, optional
         In place of the recipe's.
     model_options, method_options : dict

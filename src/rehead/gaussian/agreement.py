@@ -20,7 +20,7 @@ from rehead.gaussian.posterior import log_odds
 from rehead.gaussian.rows import ByClass
 
 FEWEST_KEPT = 3
-"""A class keeps at least so many samples: those whose label is most probable."""
+"""The fewest samples that a class keeps: those whose label is most probable."""
 SETTLED = 0.005
 """Rounds end when no more than this share of the samples comes or goes."""
 

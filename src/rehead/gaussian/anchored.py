@@ -104,7 +104,7 @@ class TrainingRows(NamedTuple):
 class Round(NamedTuple):
     """Trust, the Gaussians estimated with it, and the noise model of their scores.
 
-    ``nats`` tells how unlikely each label is.
+    ``nats`` says how unlikely each label is.
     """
 
     trust: Array

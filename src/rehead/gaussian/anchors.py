@@ -89,7 +89,7 @@ def _taken_for_another(labels: Array) -> Array:
 
 
 def _smoothed_transition(labels: Array) -> Array:
-    """Shares from counts; classes borrow from each other as far as they are alike.
+    """Shares from counts; the more alike classes are, the more they borrow from each other.
 
     How often a label is right, and which wrong label it is then, are smoothed one after the other:
     flip noise has the same rate in all classes and a wrong label for each of its own, uniform noise

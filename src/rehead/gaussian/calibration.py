@@ -1,4 +1,4 @@
-"""Honest posteriors: a temperature and one offset a class, by the likelihood of noisy labels."""
+"""Calibration: a temperature and one offset a class, by the likelihood of noisy labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rehead.gaussian.tied import TiedGaussians
 
 
 class Calibration(NamedTuple):
-    """``softmax(scores / temperature + offsets)`` as an honest posterior of the true class."""
+    """``softmax(scores / temperature + offsets)`` as a calibrated posterior of the true class."""
 
     temperature: float
     offsets: Array
@@ -25,7 +25,7 @@ class Calibration(NamedTuple):
         return softmax(scores.astype(np.float64) / self.temperature + self.offsets, overwrite=True)
 
     def applied_to(self, gaussians: TiedGaussians) -> TiedGaussians:
-        """The same Gaussians with an honest posterior."""
+        """The same Gaussians with a calibrated posterior."""
         return replace(gaussians, temperature=self.temperature, offsets=self.offsets)
 
 
@@ -34,7 +34,7 @@ def calibrate(
 ) -> Calibration:
     """Temperature and one offset a class that maximise ``mean log sum_c p_c T[c, y]``.
 
-    ``counts`` tells how often each sample counts.
+    ``counts`` says how often each sample counts.
     """
     counts = np.ones(len(codes)) if counts is None else counts
     share = counts / counts.sum()

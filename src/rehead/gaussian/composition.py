@@ -19,8 +19,8 @@ class Composition(NamedTuple):
     weights : array of shape (n,)
         How much of each row counted: 0 for none of it.
     counted_as : array of shape (n,)
-        The class (code) it counted to, mostly its label. Where a row counted to several classes,
-        the one that it counted to most, and ``weights`` is that part.
+        The class (code) that it counted for, mostly its label. Where a row counted for several
+        classes, the one that it counted for most, and ``weights`` is that part.
     class_totals : array of shape (n_classes,)
         How much of each class there is, of *all* rows that were counted.
     """

@@ -1,4 +1,4 @@
-"""What an estimator tells."""
+"""What an estimator gives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rehead.gaussian.tied import TiedGaussians
 class Fit(NamedTuple):
     """Estimated Gaussians and how they came about.
 
-    ``composition`` tells how much of each row they contain, ``n_iter`` the steps for each class,
+    ``composition`` says how much of each row they contain, ``n_iter`` the steps for each class,
     ``notes`` what the user should be warned about, ``noise`` what was found out about the labels.
     """
 

@@ -120,7 +120,7 @@ class Factor(NamedTuple):
     """A Cholesky factor ``L`` (lower, Fortran order; the upper triangle is not used).
 
     ``slack`` is the smallest share of a feature's variance that the features before it do not
-    explain, ``min_j L_jj^2 / S_jj``. It tells how many digits the factorisation lost, and unlike
+    explain, ``min_j L_jj^2 / S_jj``. It says how many digits the factorisation lost, and unlike
     the condition number it does not mind features of different scale, nor does the factorisation.
     """
 
@@ -202,7 +202,7 @@ def select_smallest(score: Array, k: float, weights: Array | None = None) -> Sub
 
 
 def evenly_spaced(n: int, most: int) -> Array:
-    """Numbers of at most so many of n rows, from the first to the last.
+    """Numbers of at most ``most`` of n rows, evenly spaced from the first to the last.
 
     Examples
     --------

@@ -7,11 +7,11 @@ p_c ~ beta_c exp(s_c / tau). Its observed label y is drawn from row c of T. So
 
 and the second one, at c = y, is the probability that the label is right: its *trust*.
 
-What keeps the model honest, where a free one runs away (p and T can trade the same noise between
-them: a p that reproduces the noise with T = I is as likely as the clean p with the true T):
+A free model runs away: p and T can trade the same noise between them, and a p that reproduces the
+noise with T = I is as likely as the clean p with the true T. Two things hold it:
 
 - T is not fitted. It is read off at anchors (``anchors.py``).
-- Gaussians in high dimension are over-confident. The temperature tau makes them honest: it
+- Gaussians in high dimension are over-confident. The temperature tau calibrates them: it
   maximises the likelihood of the observed labels, given T.
 """
 
@@ -32,7 +32,7 @@ from rehead.gaussian.settings import SETTINGS
 class NoiseModel(NamedTuple):
     """How labels came about.
 
-    ``temperature`` makes scores honest, ``priors`` are the shares of the true classes,
+    ``temperature`` calibrates scores, ``priors`` are the shares of the true classes,
     ``transition`` is T, ``anchors`` how many samples each of its rows was read off at, ``nll`` the
     mean of ``-log P(y | x)``, ``wrong`` the share of wrong labels, judged one by one. ``unseen`` is
     how much larger that share may be where the judge has memorised labels, and vouches for them.
@@ -120,7 +120,7 @@ def fit_noise(
 ) -> NoiseModel:
     """Transition matrix at anchors (or as given), then temperature and priors by likelihood.
 
-    ``counts`` tells how often each sample counts.
+    ``counts`` says how often each sample counts.
 
     Examples
     --------

@@ -48,7 +48,7 @@ def support_size(n: float, d: int, fraction: float | None = None) -> float:
 class Estimate(NamedTuple):
     """Mean (relative to the shift) and factored covariance that distances are measured with.
 
-    ``singular`` tells that the covariance had no inverse and was shrunk a little.
+    ``singular`` says that the covariance had no inverse and was shrunk a little.
     """
 
     mean: Array
@@ -128,7 +128,7 @@ class CSteps(NamedTuple):
         Shrink the class covariance at each step.
     shortcuts : bool
         Update moments by the rows that changed, and stop when the subset no longer changes: the
-        same result for less work. ``False`` does everything anew, for tests and benchmarks.
+        same result for less work. ``False`` computes everything again, for tests and benchmarks.
     """
 
     most: int = 2
@@ -211,7 +211,7 @@ def _updated(samples: ClassSamples, m: Moments, previous: Subset, subset: Subset
         if len(gone) + len(new) < len(subset.positions) // 2:
             before = np.diagonal(m.gram).copy()
             m = update_moments(rows, m, index[gone], shift, sign=-1.0)
-            # Far outliers leave rounding errors behind that drown the rest: then start anew.
+            # Far outliers leave rounding errors behind that drown the rest: then start again.
             if (np.diagonal(m.gram) >= LITTLE_LEFT * before).all():
                 return update_moments(rows, m, index[new], shift)
     return samples.moments(subset)

@@ -4,7 +4,7 @@ A sample of true class c has features N(mu_c, Sigma) and a label drawn from row 
 
     p(x, y) = sum_c beta_c T[c, y] N(x; mu_c, Sigma).
 
-No label is dropped: a wrong one is counted to the class it belongs to. In turns,
+No label is dropped: a wrong one counts for the class that its sample belongs to. In turns,
 
     r_ic ~ (beta_c T[c, y_i] N(x_i; mu_c, Sigma))^(1/tau)        what each sample is,
     beta_c, mu_c, T[c, k] = means of r, x and the labels weighted by r,
@@ -17,9 +17,8 @@ shrunk, each turn raises
 
 which is the likelihood for tau = 1 (Neal and Hinton, 1998; for tau > 1 Ueda and Nakano, 1998).
 Free, it runs away where classes overlap: over-confident Gaussians move the classes to where the
-density is, and T pays for it. So tau is what makes the first estimates honest (``labelnoise.py``),
-and T is held back by as many samples of each class as there are, that speak for what the anchors
-say.
+density is, and T pays for it. So tau is what calibrates the first estimates (``labelnoise.py``),
+and T is held back: as many samples as a class has are added to it, spread as the anchors say.
 """
 
 from __future__ import annotations
@@ -141,7 +140,7 @@ def maximisation(total: Total, e: Expected, shrinkage: Shrinkage, anchored: Arra
 def _fit(
     rows: TrainingRows, now: Mixture, noise: NoiseModel, class_totals: Array, step: int
 ) -> Fit:
-    """The classifier, calibrated, and how much each sample counted to which class."""
+    """The classifier, calibrated, and how much each sample counted for which class."""
     best, share = np.zeros(len(rows.codes), np.int64), np.zeros(len(rows.codes))
     for a in range(0, len(best), BLOCK):
         part = slice(a, a + BLOCK)

@@ -1,6 +1,6 @@
 """The numbers of the default that were tuned, all in one place.
 
-They were set on digits, Reuters-8, Twitter POS and CIFAR-10 (``docs/accuracy.md`` tells which
+They were set on digits, Reuters-8, Twitter POS and CIFAR-10 (``docs/accuracy.md`` says which
 seeds), and are not options: a user has none to tune. ``docs/auto.md`` prints them from here.
 """
 
@@ -19,12 +19,12 @@ class Settings:
     """Constants of ``estimator="auto"``, for one layer and for several."""
 
     standard_errors: float = _setting(2.0, "a difference of this many standard errors is clear")
-    # Reading the noise off at anchors, and making scores honest (labelnoise.py, calibration.py).
+    # Reading the noise off at anchors, and calibrating scores (labelnoise.py, calibration.py).
     noise_sample: int = _setting(5_000, "rows that a noise model is fitted to, at most")
     anchor_shares: tuple[float, ...] = _setting(
         (0.3, 0.1), "share of the samples predicted as a class that are its anchors; then fewer"
     )
-    fewest_anchors: int = _setting(30, "anchors of a class, at least, if it has so many samples")
+    fewest_anchors: int = _setting(30, "anchors of a class, at least, if it has that many samples")
     borrowed_anchors: tuple[float, ...] = _setting(
         (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0),
         "anchors that a class may borrow from all others; the counts choose",
@@ -59,13 +59,13 @@ class Settings:
     )
     # Several layers (ensemble/).
     judge_gap: float = _setting(
-        0.05, "judges are layers whose memorisation gap is so much above the smallest, at most"
+        0.05, "judges are layers whose memorisation gap is above the smallest by this much, at most"
     )
     asked_gap: float = _setting(
         0.3, "weak judges never ask a layer whose memorisation gap is larger, whatever it knows"
     )
     memorised_gap: float = _setting(
-        0.5, "memorisation gap (nats a label) from which on a layer knows its labels by heart"
+        0.5, "with this memorisation gap (nats a label) or more, a layer knows its labels by heart"
     )
     cleaner_gap: float = _setting(
         0.25, "held-out labels that are likelier than training labels by this many nats are cleaner"
@@ -79,7 +79,7 @@ class Settings:
     least_trust: float = _setting(1e-3, "trust in a label, at least, so that no class is empty")
     member_prior: float = _setting(1.0, "held-out samples that speak for each member of a mixture")
     judge_prior: float = _setting(5.0, "held-out samples that speak for the judge")
-    one_in_held_out: int = _setting(5, "one in so many samples is held out where none are given")
+    one_in_held_out: int = _setting(5, "one in this many samples is held out where none are given")
     told_share: float = _setting(
         0.05, "the share of wrong labels cannot be told if judges may miss more than this"
     )

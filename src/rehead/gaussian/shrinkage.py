@@ -62,7 +62,7 @@ def shrink(
 class Regularised(NamedTuple):
     """A covariance that can be inverted and its factor.
 
-    ``added`` tells how much it had to be shrunk beyond what was asked for, ``estimated`` the share
+    ``added`` says how much it had to be shrunk beyond what was asked for, ``estimated`` the share
     of the samples' own covariance that is left in it.
     """
 

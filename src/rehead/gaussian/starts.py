@@ -46,7 +46,7 @@ def deterministic_starts(
     signs, and the half with the smallest norm. The sixth (OGK) costs a robust scale for each
     *pair* of features and is left out. No randomness: the same data give the same starts.
 
-    Rows with whole weights count so many times; other weights are used by the C-steps, not here.
+    A row with a whole weight w counts w times. Other weights matter to the C-steps, not here.
     """
     Z, first = Z.astype(np.float64), np.arange(len(Z))
     if weights is not None and (weights == np.floor(weights)).all():

@@ -9,10 +9,10 @@ matrix of the means under P, the C distances D_k of a sample tell all that is ne
     l_k = x'P mu_k       = (q + G_kk - D_k) / 2,
     z   = Lambda^(-1/2) V' l     with G = V Lambda V'       (x in the plane of the means, whitened),
 
-so D_k = |z - m_k|^2 + r with the *residual* r = q - |z|^2 outside of the plane, the same for all
+so D_k = |z - m_k|^2 + r with the *residual* r = q - |z|^2 outside the plane, the same for all
 classes. Inside the plane a sample is compared with a background Gaussian that stands for anything,
-of covariance tau I + Lambda / C (within plus between classes; tau is the temperature that made the
-posterior honest, as Sigma is too small in the directions that separate the classes):
+of covariance tau I + Lambda / C (within plus between classes; tau is the temperature that
+calibrated the posterior, as Sigma is too small in the directions that separate the classes):
 
     relative distance = min_k |z - m_k|^2 / tau - z' (tau I + Lambda / C)^-1 z,
 
@@ -45,15 +45,15 @@ from rehead.gaussian.leave_one_out import leave_one_out_scores
 from rehead.gaussian.tied import TiedGaussians
 
 QUANTILES = 1001
-"""A distribution is kept as so many quantiles."""
+"""Quantiles that a distribution is kept as."""
 REFERENCE_ROWS = 5000
-"""So many training samples are enough for it."""
+"""Training samples that are enough for it."""
 FEWEST_ROWS, SHARE_OF_ROWS = 500, 0.02
-"""Where the fit itself is a matter of two passes over the data, this share of them, or so many."""
+"""The number, or the share, of rows where the fit itself takes only two passes over the data."""
 FLAT_DIRECTION = 1e-6
 """Directions in which the means differ so little, beside the widest one, are not of their plane."""
 TAIL_QUANTILES = 50
-"""So many of the largest quantiles tell how fast a tail falls."""
+"""The largest quantiles, which show how fast a tail falls: how many of them."""
 
 
 class Reference(NamedTuple):
@@ -122,7 +122,7 @@ def log_tail(quantiles: Array, values: Array, size: float) -> Array:
 class Plane(NamedTuple):
     """The plane of the class means: ``G = axes diag(lengths) axes'``.
 
-    ``whole`` tells that there are no other directions, and so no residuals.
+    ``whole`` says that there are no other directions, and so no residuals.
     """
 
     axes: Array
