@@ -39,18 +39,22 @@ def test_auto_takes_layers_of_any_network(network, kind):
 
 @pytest.mark.parametrize(
     ("kind", "witness", "width"),
-    [("mlp", "input", None), ("resnet", "input", 48), ("transformer", "embedding", 12)],
+    [
+        ("mlp", ["input"], None),
+        ("resnet", ["input"], 48),
+        ("transformer", ["input"], 512),
+    ],
 )
 def test_auto_is_the_hidden_layers_and_a_witness(network, twin, kind, witness, width):
     case = network(kind)
     hidden = extract_features(case.net, case.x, "hidden").layers
     auto = extract_features(case.net, case.x).layers
-    assert list(auto) == [witness, *hidden]
+    assert list(auto) == [*witness, *hidden]
     assert list(extract_features(case.net, case.x, "auto+input").layers) == list(auto)
     if width is None:
         twin(auto["input"], case.x)
     else:
-        assert auto[witness].shape == (60, width)
+        assert auto["input"].shape == (60, width)
     for name, features in hidden.items():
         np.testing.assert_array_equal(auto[name], features)
 

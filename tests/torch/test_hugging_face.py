@@ -42,8 +42,8 @@ def batches():
 
 def test_auto_takes_hidden_states_averaged_over_the_mask(model, batches):
     features = extract_features(model, batches)
-    # The embeddings, which are no hidden state yet, are the witness.
-    assert list(features.layers) == [f"hidden_states.{i}" for i in range(4)]
+    # The words, and the embeddings, which are no hidden state yet, are the witness.
+    assert list(features.layers) == ["input", *(f"hidden_states.{i}" for i in range(4))]
     first = {k: v for k, v in batches[0].items() if k in ("input_ids", "attention_mask")}
     with torch.no_grad():
         states = model(**first, output_hidden_states=True).hidden_states[2]

@@ -19,7 +19,7 @@ from rehead.torch.models import FCN
         ("densenet", ["block1.0", "block1.1", "block2.1", "classifier.input"]),
         ("mlp", ["3.input", "5.input"]),
         ("conv1d", ["2.input", "6.input"]),
-        ("transformer", ["encoder.layers.0", "encoder.layers.1", "out.input"]),
+        ("transformer", ["embedding", "encoder.layers.0", "encoder.layers.1", "out.input"]),
         ("tuple", ["out.input"]),
     ],
 )
@@ -60,15 +60,16 @@ def test_auto_says_what_it_chose(network, caplog):
 
 @pytest.mark.parametrize(
     ("kind", "witness"),
-    [("mlp", ["input"]), ("resnet", ["input"]), ("transformer", ["embedding"])],
+    [("mlp", ["input"]), ("resnet", ["input"]), ("transformer", ["input"])],
 )
-def test_the_witness_is_the_input_or_the_embedding_of_words(network, kind, witness):
+def test_the_witness_is_the_input(network, kind, witness):
     case = network(kind)
     batch = read_batch(case.x)
     assert witness_layers(case.net, batch) == witness
     candidates, chosen = all_layers(case.net, batch)
     assert chosen == [*witness, *auto_layers(case.net, batch)]
-    assert (candidates[0].name == "input") == (witness == ["input"])
+    assert candidates[0].name == "input"
+    assert candidates[0].width == extract_features(case.net, case.x).layers["input"].shape[1]
 
 
 def test_there_may_be_no_witness():

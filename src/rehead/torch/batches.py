@@ -17,6 +17,7 @@ from rehead.torch.sources import is_array, iterate
 LABEL_KEYS = ("labels", "label", "targets", "target", "y")
 ID_KEYS = ("ids", "id", "idx", "index", "indices")
 MASK = "attention_mask"
+MAIN = ("input_ids", "pixel_values", "input_values", "input_features")
 Keys = Mapping[str, str | Sequence[str]]
 """Names of "inputs", "labels" and "ids" in batches that are dicts."""
 
@@ -41,6 +42,12 @@ class Batch:
         raise ValueError(
             "A batch holds no tensor. A loader must give tensors, (x, y), (x, y, id) or dicts."
         )
+
+    @property
+    def main(self) -> Tensor | None:
+        """The tensor that samples are made of, whatever else comes with it."""
+        named = [self.kwargs[key] for key in MAIN if key in self.kwargs]
+        return next(tensors_in((*named, *self.args, self.kwargs)), None)
 
     @property
     def mask(self) -> Tensor | None:

@@ -23,6 +23,7 @@ from rehead.torch.extracted import Features, open_features
 from rehead.torch.layers import auto_layers, witness_layers
 from rehead.torch.outputs import LogitsTaker
 from rehead.torch.pooling import POOLS, Pool, pool_output
+from rehead.torch.sketches import WordSketch, are_token_ids
 from rehead.torch.taps import (
     INPUT,
     WORDS,
@@ -68,11 +69,12 @@ def extract_features(
         random augmentation.
     layers : "auto", "hidden", name, list of names, or mapping
         "hidden" chooses some hidden layers; "auto" adds a witness that cannot have memorised
-        labels: the input, images averaged over a coarse grid, token ids as the mean of the
-        network's own embeddings. Names as ``net.named_modules()`` gives them. ``"name.input"`` is
-        what goes into a layer, ``"input"`` the raw input, ``"hidden_states.k"`` a hidden state of a
-        Hugging Face model. A mapping gives taps other names, and may hold functions of the input or
-        other networks (frozen encoders): ``{"pixels": "input", "encoder": encoder}``.
+        labels: the input, images averaged over a coarse grid, token ids as a sketch of the words
+        (and as the mean of the network's own embeddings). Names as ``net.named_modules()`` gives
+        them. ``"name.input"`` is what goes into a layer, ``"input"`` the raw input,
+        ``"hidden_states.k"`` a hidden state of a Hugging Face model. A mapping gives taps other
+        names, and may hold functions of the input or other networks (frozen encoders):
+        ``{"pixels": "input", "encoder": encoder}``.
     pool : {"mean", "first", "tokens", "channels", "flatten", "grid"}, function, or mapping
         See :func:`rehead.torch.pooling.pool_output`.
     keys : mapping, optional
@@ -207,24 +209,27 @@ class Pooling:
     """Pools the output of a tap as soon as it is there.
 
     ``pools`` says how, for each tap, and ``tokens`` whether its 3-d output is (batch, tokens,
-    features).
+    features). ``words`` is what token ids become where they are tapped themselves.
     """
 
     pools: dict[str, Pool]
     tokens: dict[str, bool | None]
+    words: WordSketch | None = None
 
     def __call__(self, tap: Tap, output: Tensor, batch: Batch) -> Tensor:
         """One vector a sample."""
         name = tap.name
-        return pool_output(
-            _plain(output), self.pools[name], name, tokens=self.tokens[name], mask=batch.mask
-        )
+        pool, tokens = self.pools[name], self.tokens[name]
+        if pool == "grid" and self.words is not None and are_token_ids(output):
+            return self.words(output, batch.mask)
+        return pool_output(_plain(output), pool, name, tokens=tokens, mask=batch.mask)
 
     @classmethod
     def of(cls, net: nn.Module, taps: list[Tap], pool: Pool | Mapping[str, Pool]) -> Pooling:
         """How the taps of a network are pooled."""
         recorder = Recorder(net, taps)
-        return cls(pools_of(pool, taps), {tap.name: recorder.tokens(tap) for tap in taps})
+        tokens = {tap.name: recorder.tokens(tap) for tap in taps}
+        return cls(pools_of(pool, taps), tokens, WordSketch.of(net))
 
 
 def pools_of(pool: Pool | Mapping[str, Pool], taps: list[Tap]) -> dict[str, Pool]:

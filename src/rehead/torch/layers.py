@@ -2,6 +2,7 @@
 
 A probe batch runs through the network with a hook on every module. Candidates are
 
+- the *embedding* of words, where there is one,
 - *blocks*: those that the network lists itself (``block_layers``, ``feature_layers``), or modules
   with parameters that are members of a list or sequence of modules with parts of
   their own (the residual blocks of a stage, the layers of an encoder), and
@@ -27,6 +28,7 @@ from rehead.torch.pooling import (
     pool_output,
     pool_to_grid,
 )
+from rehead.torch.sketches import N_CELLS, are_token_ids, word_embedding
 from rehead.torch.taps import BEFORE, HIDDEN, INPUT, Recorder
 
 N_AUTO = 4
@@ -43,18 +45,19 @@ class Candidate(NamedTuple):
 
 
 def witness_layers(net: nn.Module, batch: Batch) -> list[str]:
-    """A tap that cannot have memorised labels, or hardly: the input, in a form that is numbers.
+    """A tap that cannot have memorised labels: the input, in a form that is a few numbers.
 
-    For token ids, the average of the network's own embeddings. Empty where there is neither.
+    For a Hugging Face model also the average of its word embeddings, which know more than the words
+    if they were trained elsewhere. Empty where whole numbers are no token ids.
     """
-    if _is_hugging_face(net):
-        return [f"{HIDDEN}0"]
-    x = next(iter(tensors_in((*batch.args, batch.kwargs))), None)
+    x = batch.main
     if x is None or x.ndim < 2:
         return []
-    if x.is_floating_point() or x.ndim > 2:
+    if not are_token_ids(x):
         return [INPUT]
-    return [name for name, part in net.named_modules() if isinstance(part, nn.Embedding)][:1]
+    if word_embedding(net) is None:
+        return []
+    return [INPUT, f"{HIDDEN}0"] if _is_hugging_face(net) else [INPUT]
 
 
 def auto_layers(net: nn.Module, batch: Batch) -> list[str]:
@@ -73,7 +76,8 @@ def auto_layers(net: nn.Module, batch: Batch) -> list[str]:
             "layers='auto' found no layer with one vector a sample. Name the layers; "
             "net.named_modules() lists them."
         )
-    *earlier, last = [c.name for c in candidates]
+    words = [c.name for c in candidates[:-1] if c.kind == nn.Embedding.__name__]
+    *earlier, last = [c.name for c in candidates if c.name not in words]
     stages: dict[str, list[str]] = {}
     for name in earlier:
         stages.setdefault(_stage(name), []).append(name)
@@ -81,7 +85,7 @@ def auto_layers(net: nn.Module, batch: Batch) -> list[str]:
     if len(stages) == 1:
         chosen = earlier
     chosen = chosen[-(N_AUTO - 1) :]
-    first = [name for name in earlier[:1] if name not in chosen]
+    first = words or [name for name in earlier[:1] if name not in chosen]
     return [*first, *chosen, last]
 
 
@@ -109,7 +113,9 @@ def candidate_layers(net: nn.Module, batch: Batch) -> list[Candidate]:
     blocks = own or _blocks(net)
     candidates: list[Candidate] = []
     features: list[Tensor] = []
-    for name, output in _probe(net, batch, blocks, _leaves(net, blocks)):
+    embedding = word_embedding(net)
+    words = [name for name, part in net.named_modules() if name and part is embedding]
+    for name, output in _probe(net, batch, [*words, *blocks], _leaves(net, blocks)):
         pooled = _pooled(net, name, output, batch)
         if pooled is None:
             continue
@@ -128,9 +134,9 @@ def all_layers(net: nn.Module, batch: Batch) -> tuple[list[Candidate], list[str]
     """Candidates, the witness first, and the names of those that "auto" takes."""
     witness = witness_layers(net, batch)
     candidates = candidate_layers(net, batch)
-    if witness == [INPUT]:
-        x = next(iter(tensors_in((*batch.args, batch.kwargs))))
-        width = pool_to_grid(x.float()).shape[1]
+    x = batch.main
+    if witness and x is not None:
+        width = N_CELLS if are_token_ids(x) else pool_to_grid(x.float()).shape[1]
         candidates.insert(0, Candidate(INPUT, "the input itself", tuple(x.shape[1:]), width))
     return candidates, [*witness, *auto_layers(net, batch)]
 

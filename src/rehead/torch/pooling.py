@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import avg_pool1d, avg_pool2d, avg_pool3d
 
 from rehead.torch.batches import tensors_in
+from rehead.torch.sketches import sketch_vectors
 
 Pool = (
     Literal["mean", "first", "tokens", "channels", "flatten", "grid"] | Callable[[Tensor], Tensor]
@@ -18,6 +19,8 @@ Pool = (
 POOLS = ("mean", "first", "tokens", "channels", "flatten", "grid")
 GRID_FEATURES = 100
 """A raw input is averaged over cells of space until it has no more features than this."""
+WIDEST = 2048
+"""Vectors with more features than this are sketched."""
 
 CONVOLUTIONS = (
     nn.Conv1d,
@@ -125,7 +128,8 @@ def pool_to_grid(x: Tensor) -> Tensor:
     """Images (and series, and volumes) as a few numbers a sample: means over equal cells of space.
 
     The cells are as small as ``GRID_FEATURES`` allows, so that class Gaussians can be estimated
-    from few samples. What has no more features than that, and any vector, is kept as it is.
+    from few samples. What has no more features than that is kept as it is, and so is a vector,
+    unless it is wider than ``WIDEST``: then it is sketched.
 
     Examples
     --------
@@ -135,6 +139,8 @@ def pool_to_grid(x: Tensor) -> Tensor:
     >>> pool_to_grid(torch.zeros(2, 1, 8, 8)).shape, pool_to_grid(torch.zeros(2, 500)).shape
     (torch.Size([2, 64]), torch.Size([2, 500]))
     """
+    if x.ndim == 2 and x.shape[1] > WIDEST:
+        return sketch_vectors(x)
     if x.ndim <= 2 or x[0].numel() <= GRID_FEATURES:
         return x.flatten(1)
     if x.ndim == 3:

@@ -212,7 +212,7 @@ class Recorder:
         elif source.startswith(HIDDEN):
             self._note(tap, _hidden_state(output, source))
         elif self._is_virtual(source):
-            self._note(tap, (*batch.args, batch.kwargs))
+            self._note(tap, batch.main)
         elif tap.name not in self._seen:
             raise ValueError(
                 f"Layer {source!r} took no part in the forward pass (a branch that was not "
