@@ -120,8 +120,8 @@ def compare(
     from rehead.cli.samples import read_for
     from rehead.ensemble import LayerEnsemble
     from rehead.evaluation.comparison import compare_ensemble
-    from rehead.files.samples import Source
     from rehead.files.places import read_column
+    from rehead.files.samples import Source
 
     need_head(head)
     need_features(data)

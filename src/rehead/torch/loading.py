@@ -13,8 +13,8 @@ from torch import nn
 
 from rehead.files.places import read_beside
 from rehead.files.tables import is_table, read_table, short_list
-from rehead.torch.sources import DEFAULT_BATCH
 from rehead.torch.folders import SIZE, image_folder, image_table, text_table
+from rehead.torch.sources import DEFAULT_BATCH
 
 
 def load_object(target: str) -> Any:
