@@ -1,4 +1,4 @@
-"""Real tokens with part-of-speech tags; runs where REHEAD_DATA names the folder of data sets."""
+"""Real tokens and documents; runs where REHEAD_DATA names the folder of data sets."""
 
 import os
 from pathlib import Path
@@ -38,3 +38,23 @@ def test_ranking_by_posterior_keeps_cleaner_tokens_than_distance(tokens, kind, m
     )
     assert mcd > everything + margin
     assert posterior > mcd + 0.08
+
+
+@pytest.mark.filterwarnings("ignore:All layers have memorised")
+@pytest.mark.filterwarnings("ignore:13 of 210 validation samples")  # the news of 1987 repeat
+def test_layers_that_all_memorised_are_not_worse_than_the_network(tmp_path) -> None:
+    """The text network of table 5, of whose labels 60 % are wrong, without a witness."""
+    pytest.importorskip("torch")
+    from rehead.experiments.training import TrainSettings, noisy_task, run_training
+    from rehead.torch import RobustHead
+
+    if not (Path(os.environ.get("REHEAD_DATA", "-")) / "reuters").is_dir():
+        pytest.skip("REHEAD_DATA does not name a folder with reuters")
+    settings = TrainSettings(data="reuters8", noise="uniform", rate=0.6, recipe="table5")
+    task = noisy_task(settings)
+    net = run_training(settings, tmp_path / "run").trained.net
+    train, validation, test = task.splits[:3]
+    head = RobustHead(net, "hidden", random_state=0)
+    head.fit((train.X, task.labels), (validation.X, task.validation_labels))
+    rows = head.compare((test.X, test.y)).rows
+    assert rows["robust"].accuracy >= rows["softmax"].accuracy

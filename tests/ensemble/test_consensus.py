@@ -166,6 +166,18 @@ def test_layers_that_all_memorised_are_warned_of(world):
     assert ensemble.consensus_.judges == ["deep"]
 
 
+@pytest.mark.filterwarnings("ignore:All layers have memorised")
+def test_where_nobody_can_judge_all_samples_count_and_held_out_labels_tell_the_noise(world):
+    parts = parts_without(world("flip", 0.4), "early")
+    ensemble = fitted(parts)
+    assert (ensemble.consensus_.trust == 1).all()
+    T = ensemble.transition_
+    # They vouch for the training labels; of the held-out ones 40 % belong to the next class.
+    assert ensemble.noise_.wrong < 0.05
+    assert abs(np.diag(T).mean() - 0.6) < 0.15
+    assert np.diag(np.roll(T, -1, axis=1)).mean() > 0.2
+
+
 def held_out_by(layers, y, groups):
     """The rows that a fit held out."""
     with pytest.warns(ReheadWarning, match="No held-out samples"):

@@ -11,6 +11,9 @@ and any encoder that never saw the labels) have not. So
    calibrated (but for the judge, which is from the training labels, judged leave-one-out) and the
    mixture of members is chosen under which these labels are most likely. The network's own softmax
    is a member like any other: it is kept where the labels are clean.
+
+Where every layer has memorised its labels nobody can judge them. Then all samples count alike, and
+the transition matrix is that of the held-out labels, which no layer has seen.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from rehead.ensemble.inputs import as_posterior
 from rehead.ensemble.judges import (
     Judges,
     Opinion,
+    all_memorised,
     choose_judges,
     fit_judges,
     memorisation_gaps,
@@ -68,6 +72,9 @@ def _consensus_of(
 ) -> FittedEnsemble:
     judges = _choose_and_fit(problem, choice, int(rng.integers(2**31)), gaps)
     _warn_of(judges)
+    if problem.held_out is not None and all_memorised(gaps):
+        fitted = _fitted(problem, *judges.without_trust(problem.held_out), gaps)
+        return _with_unseen_noise(fitted, problem, judges)
     fitted = _fitted(problem, judges, judges.opinion(), gaps)
     less = _clearly_less_noise(fitted, problem.held_out, judges.noise)
     if less is not None:
@@ -168,8 +175,7 @@ def _with_unseen_noise(fitted: FittedEnsemble, problem: Problem, judges: Judges)
         return fitted
     if min(found.gaps[name] for name in judges.names) <= SETTINGS.judge_gap:
         return fitted
-    scores = judges.fitted.gaussians.scores(problem.held_out.joined(judges.names))
-    seen = fit_noise(scores, problem.held_out.codes)
+    seen = judges.noise_of(problem.held_out)
     unseen = max(seen.wrong - found.noise.wrong, 0.0)
     return replace(fitted, consensus=found._replace(noise=found.noise._replace(unseen=unseen)))
 

@@ -7,6 +7,7 @@ posterior makes the training labels than held-out ones, which are just as noisy.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from rehead._warnings import warn
 from rehead.ensemble.problem import HeldOut, Problem
 from rehead.fitted import FittedGaussians, fit_gaussians
 from rehead.gaussian import ByClass, Composition, NoiseModel
+from rehead.gaussian.calibration import calibrate
 from rehead.gaussian.kernels import Subset, evenly_spaced
 from rehead.gaussian.labelnoise import fit_noise
 from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
@@ -123,13 +125,18 @@ def _clearly_more(nats: Array, best: Array) -> bool:
     return bool(more.mean() > SETTINGS.standard_errors * error)
 
 
+def all_memorised(gaps: Mapping[str, float]) -> bool:
+    """Whether even the best judge knows the training labels by heart."""
+    return bool(gaps) and min(gaps.values()) > SETTINGS.memorised_gap
+
+
 def warn_if_all_memorised(gaps: Mapping[str, float]) -> None:
-    """Say so where even the best judge knows the training labels by heart."""
+    """Say so where nobody can judge."""
     best = min(gaps, key=lambda name: gaps[name])
-    if gaps[best] > SETTINGS.memorised_gap:
+    if all_memorised(gaps):
         warn(
             f"All layers have memorised their labels (the smallest memorisation gap is "
-            f"{gaps[best]:.2f} nats, of {best}), so none can judge them well. Add a layer that "
+            f"{gaps[best]:.2f} nats, of {best}), so none can judge them. Add a layer that "
             "did not see the labels: the raw input, an earlier layer, or features of an encoder "
             "that was trained elsewhere."
         )
@@ -216,6 +223,27 @@ class Judges(NamedTuple):
         # What was left out, being far from everything, stays out.
         trust = np.where(self.fitted.trust > 0, np.maximum(trust, SETTINGS.least_trust), 0.0)
         return self._opinion(noise, trust)
+
+    def noise_of(self, held_out: HeldOut) -> NoiseModel:
+        """The noise as they see it on samples whose labels they cannot have memorised."""
+        return fit_noise(self._scores_of(held_out), held_out.codes)
+
+    def without_trust(self, held_out: HeldOut) -> tuple[Judges, Opinion]:
+        """The judges, and an opinion, where they vouch for every label: all samples count alike.
+
+        What labels are like is read off held-out ones, and the judges are calibrated on these, as
+        any other member is.
+        """
+        seen = self.noise_of(held_out)
+        noise = self.noise._replace(transition=seen.transition, anchors=seen.anchors)
+        calibration = calibrate(self._scores_of(held_out), held_out.codes, seen.transition)
+        gaussians = calibration.applied_to(self.fitted.gaussians)
+        codes, n_classes = self.data.codes, self.data.n_classes
+        opinion = Opinion(noise, np.ones(len(codes)), lambda rows: np.eye(n_classes)[codes[rows]])
+        return self._replace(fitted=replace(self.fitted, gaussians=gaussians)), opinion
+
+    def _scores_of(self, held_out: HeldOut) -> Array:
+        return self.fitted.gaussians.scores(held_out.joined(self.names))
 
     def _opinion(self, noise: NoiseModel, trust: Array) -> Opinion:
         data = self.data
