@@ -5,6 +5,7 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -60,3 +61,12 @@ def test_other_pipelines_and_those_that_are_not_fitted():
         score_labels(make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y), X, y)
     with pytest.raises(NotFittedError):
         score_labels(make_pipeline(StandardScaler(), RobustGaussianClassifier()), X, y)
+
+
+def test_a_grid_search_is_told_to_pass_its_best_model():
+    search = GridSearchCV(RobustGaussianClassifier("sample"), {"shrinkage": [0.1, 0.5]}, cv=2)
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    search.fit(X, y)
+    with pytest.raises(TypeError, match=r"Pass its best_estimator_\.$"):
+        score_labels(search, X, y)
+    assert len(score_labels(search.best_estimator_, X, y).quality) == 40

@@ -91,6 +91,24 @@ def test_folders_that_hold_nothing(tmp_path):
         image_folder(tmp_path / "none")
 
 
+def test_parts_of_a_data_set_are_not_taken_for_classes(tmp_path):
+    for part in ("train", "val"):
+        for name in ("cat", "dog"):
+            (tmp_path / part / name).mkdir(parents=True)
+            Image.new("L", (8, 8)).save(tmp_path / part / name / "1.png")
+    with pytest.raises(ValueError, match=r"same names \('cat', 'dog'\).* Pass one of them.*train"):
+        image_folder(tmp_path)
+    assert next(iter(image_folder(tmp_path / "val")))[1].tolist() == ["cat", "dog"]
+
+
+def test_a_network_that_takes_other_images_says_what_they_must_be(photos):
+    grey = nn.Sequential(nn.Conv2d(1, 4, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2))
+    with pytest.raises(RuntimeError) as caught:
+        RobustHead(grey).fit(image_folder(photos, size=16))
+    note = " ".join(caught.value.__notes__)
+    assert all(part in note for part in ("3, 16, 16", "transform=", "size="))
+
+
 def test_a_transform_of_ones_own(photos):
     def bright(image):
         assert isinstance(image, Image.Image)

@@ -523,3 +523,23 @@ def test_without_held_out_samples_the_softmax_is_no_member(trained):
         head.fit(trained.train)
     assert "softmax" not in head.ensemble_.members_
     assert "softmax" in head.fit(trained.train, trained.held_out).ensemble_.members_
+
+
+class TestHabitsOfScikitLearn:
+    def test_labels_as_a_second_argument(self):
+        x, y = torch.randn(20, 4), torch.arange(20) % 2
+        net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
+        for labels in (y, y.numpy()):
+            with pytest.raises(ValueError, match=r"fit\(\(X, y\), validation="):
+                RobustHead(net).fit(x, labels)
+
+    def test_score_refuses_labels_of_another_kind(self):
+        torch.manual_seed(0)
+        y = torch.arange(120) % 2
+        x = torch.randn(120, 4) + 3 * y[:, None]
+        names = np.array(["ant", "bee"])[y.numpy()]
+        net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
+        head = RobustHead(net, ["2.input"], "sample").fit((x, names))
+        assert head.score((x, names)) > 0.9
+        with pytest.raises(ValueError, match="not fitted on these labels"):
+            head.score((x, y))

@@ -80,6 +80,8 @@ def as_judge(model: Any, need: str, of_head: str) -> LabelJudge:
     missing = [name for name in METHODS if not callable(getattr(model, name, None))]
     if missing:
         hint = f" {of_head}" if kind == "RobustHead" else ""
+        if hasattr(model, "best_estimator_"):
+            hint = " Pass its best_estimator_."
         raise TypeError(
             f"{need} by a RobustGaussianClassifier, a LayerEnsemble, or another model with the "
             f"methods of rehead.audit.protocol.LabelJudge; a {kind} has no {missing[0]}.{hint}"

@@ -73,8 +73,13 @@ class FittedHead(NamedTuple):
         return _report(self.ensemble, features, self.inputs(features), features.labels_for(what))
 
 
-def check_validation(validation: Any) -> None:
-    """Say what held-out samples are, where a share of the training samples was meant."""
+def check_validation(train: Any, validation: Any) -> None:
+    """Say what held-out samples are, where labels or a share of the training samples were meant."""
+    if hasattr(train, "shape") and len(getattr(validation, "shape", ())) == 1:
+        raise ValueError(
+            "The second argument of fit is held-out samples, and these look like labels. Pass "
+            "samples and labels together: fit((X, y), validation=(X_held_out, y_held_out))."
+        )
     if is_real(validation) or isinstance(validation, (bool, str)):
         raise ValueError(
             f"validation must be samples that the network was not trained on, got {validation!r}. "

@@ -149,9 +149,27 @@ def image_folder(
             f"{folder} has images in class folders and beside them ({loose[0]} first). Move them "
             "into a class folder, or elsewhere."
         )
+    _refuse_parts(folder, inside)
     labels = None if loose else np.array([file.parts[0] for file in inside])
     ids = np.array([file.as_posix() for file in inside])
     return _images(ImageFiles(files, labels, ids, transform or plain_images(size)), batch_size)
+
+
+def _refuse_parts(folder: Path, inside: Sequence[Path]) -> None:
+    """Raise if the folders are not classes but parts, each with folders of the same classes."""
+    if any(len(file.parts) < 3 for file in inside):
+        return
+    below: dict[str, set[str]] = {}
+    for file in inside:
+        below.setdefault(file.parts[0], set()).add(file.parts[1])
+    first, *others = below.values()
+    if any(first & other for other in others):
+        part, names = next(iter(below)), sorted(first)
+        raise ValueError(
+            f"The folders of {folder} ({check.first_few(sorted(below))}) hold folders of the same "
+            f"names ({check.first_few(names)}), which seem to be the classes. Pass one of them, "
+            f"{folder / part}."
+        )
 
 
 def image_table(

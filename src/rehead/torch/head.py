@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from torch import nn
 
 from rehead._typing import Array
+from rehead._validation import known_codes
 from rehead._values import is_real
 from rehead._warnings import warn
 from rehead.audit import LabelReport, Neighbours
@@ -162,7 +163,7 @@ class RobustHead:
         """
         baselines = baselines or ()
         check_baselines(baselines)
-        check_validation(validation)
+        check_validation(train, validation)
         names: Layers | str = self.layers
         if self.layers == "auto" and not self.ensemble.finds_consensus:
             names = "hidden"  # the paper has no witness
@@ -207,8 +208,9 @@ class RobustHead:
     def score(self, loader: Any, *, progress: bool | None = None) -> float:
         """Accuracy on samples with (clean) labels."""
         features = self._extract(loader, progress)
-        predicted = self.ensemble_.predict(self.ensemble_inputs(features))
-        return float((predicted == features.labels_for("test")).mean())
+        labels = features.labels_for("test")
+        known_codes(labels, self.classes_)
+        return float((self.ensemble_.predict(self.ensemble_inputs(features)) == labels).mean())
 
     def __repr__(self) -> str:
         net = type(unwrap(self.net)).__name__

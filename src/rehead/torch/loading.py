@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import sys
 from pathlib import Path
@@ -36,7 +37,9 @@ def load_object(target: str) -> Any:
     except ImportError as error:
         raise ValueError(f"Cannot import {module_name!r}: {error}") from error
     if not hasattr(module, name):
-        raise ValueError(f"{module_name!r} has no {name!r}.")
+        near = difflib.get_close_matches(name, [n for n in dir(module) if n[0] != "_"], n=3)
+        hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
+        raise ValueError(f"{module_name!r} has no {name!r}.{hint}")
     return getattr(module, name)
 
 

@@ -19,7 +19,7 @@ from rehead.torch.arguments import (
     network_dtype,
     whole_numbers_refused,
 )
-from rehead.torch.batches import Batch
+from rehead.torch.batches import Batch, tensors_in
 from rehead.torch.pooling import features_last, first_tensor
 
 INPUT = "input"
@@ -95,7 +95,9 @@ def _as_it_is(tap: Tap, output: Tensor, batch: Batch) -> Tensor:
 
 
 def _no_layer(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, [*known, *WORDS], n=5, cutoff=0.5)
+    # What goes into a layer is meant if the name has a second part that is not the layer's own.
+    before = [k + BEFORE for k in known if k != INPUT] if BEFORE[0] in name else []
+    near = difflib.get_close_matches(name, [*known, *before, *WORDS], n=5, cutoff=0.5)
     hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
     return (
         f"The network has no layer {name!r}.{hint} net.named_modules() lists all names; 'auto' and "
@@ -148,6 +150,11 @@ class Recorder:
         except RuntimeError as error:
             refused = whole_numbers_refused(batch, self.net, error)
             if not refused:
+                shapes = ", ".join(str(tuple(x.shape)) for x in tensors_in(batch.args))
+                error.add_note(
+                    f"The network failed on a batch of shape {shapes or 'unknown'}. Inputs must "
+                    "be prepared as for its training: loaders of images take transform= and size=."
+                )
                 raise
             raise TypeError(f"{refused} ({error})") from error
 
