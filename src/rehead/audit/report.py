@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rehead import _validation as check
+from rehead._columns import as_column
 from rehead._typing import Array
 from rehead.audit import export, review
 from rehead.audit.inputs import check_same_rows, count_labels, rows_of, rows_of_samples
@@ -184,7 +185,7 @@ class LabelReport(LabelScores):
             samples=self.names[rows],
             given=self.given[rows],
             rows=found.rows,
-            ids=found.rows if ids is None else np.asarray(ids)[found.rows],
+            ids=found.rows if ids is None else as_column(ids)[found.rows],
             labels=labels[found.rows],
             distances=found.distances,
             quality=self.quality[found.rows] if train is None else None,

@@ -172,7 +172,7 @@ def _label(classifier: Any, X: Any, rows: Array, classes: Array) -> Array:
     codes: list[int] = []
     for a in range(0, len(rows), BLOCK):
         block = rows[a : a + BLOCK]
-        predicted = as_numpy(classifier.predict(take(X, block)))
+        predicted = as_column(classifier.predict(take(X, block)))
         if predicted.shape != block.shape:
             raise ValueError(
                 f"The classifier's predict must give one label for each of {len(block)} rows, got "

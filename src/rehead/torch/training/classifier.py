@@ -65,7 +65,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> NetworkClassifier:
         """Train a new network."""
-        labels = check.check_labels(y, len(y))
+        labels = check.check_labels(y)
         self.classes_, codes = check.encode_labels(labels)
         self.net_ = train(
             self.make_net,
