@@ -83,9 +83,13 @@ def _check_values(values: Array, what: str, where: str) -> None:
         raise _no_number(what, "times", where.format(0))
     if kind in "USTO":
         _check_objects(values, what, where)
-    elif kind in "iu" and values.dtype.itemsize == 8 and values.size:
-        if max(int(values.max()), -int(values.min())) > LARGEST:
-            _warn_of_rounding(what)
+    elif kind in "iu" and _are_large(values):
+        _warn_of_rounding(what)
+
+
+def _are_large(values: Array) -> bool:
+    wide = values.dtype.itemsize == 8 and values.size > 0
+    return wide and max(int(values.max()), -int(values.min())) > LARGEST
 
 
 def _check_objects(values: Array, what: str, where: str) -> None:

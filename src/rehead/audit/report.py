@@ -202,8 +202,13 @@ class LabelReport(LabelScores):
         return frame.set_index(next(iter(columns)))
 
     def to_csv(self, path: str | os.PathLike[str], *, worst_first: bool = True) -> None:
-        """Write the report as CSV, whole or not at all; numbers are written to the last digit."""
-        write_csv(Path(path), self.file_columns(worst_first=worst_first))
+        """Write the report as CSV, whole or not at all; numbers are written to the last digit.
+
+        The file is for people: text that a spreadsheet program would run as a formula (=, +, -, @)
+        gets a quotation mark in front. For programs, write :meth:`corrected` or :meth:`to_frame`.
+        """
+        columns = self.file_columns(worst_first=worst_first)
+        write_csv(Path(path), columns, for_people=True)
 
     def file_columns(self, *, worst_first: bool = True) -> dict[str, Array]:
         """The columns of :meth:`table` as files hold them: times as text."""

@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from rehead import _validation as check
+from rehead._columns import as_column
 from rehead._typing import Array
 from rehead.noise.containers import as_numpy, n_rows, take
 from rehead.noise.labels import Labels, NoisyLabels, floor_of, read_labels

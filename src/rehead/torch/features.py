@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from torch.utils.data import Dataset
 
 from rehead import _validation as check
-from rehead._progress import progress_bar
 from rehead._columns import join_columns
+from rehead._progress import progress_bar
 from rehead._typing import Array
 from rehead.files.store import Chunk, StoreError, StoreWriter
 from rehead.torch.arguments import as_arguments, in_precision, network_dtype
