@@ -166,7 +166,7 @@ def _unwrapped(value: Any) -> Any:
 def _nested(values: list[Any]) -> Array:
     """Rows of values; an array of objects where they are not of one length."""
     try:
-        return np.array([np.asarray(v) if hasattr(v, "ndim") else v for v in values])
+        return np.array([as_column(v) if hasattr(v, "ndim") else v for v in values])
     except ValueError:
         return _objects(values)
 

@@ -68,7 +68,7 @@ def _check_frame(X: Any, what: str) -> None:
             "of its own."
         )
     for i, (name, dtype) in enumerate(zip(names, list(X.dtypes), strict=True)):
-        if str(dtype).startswith(TIMES):
+        if str(dtype).startswith(TIMES) or getattr(dtype, "kind", "") in ("m", "M"):
             raise _no_number(what, "times", f"column {name!r}")
         if getattr(dtype, "kind", "O") in "fb":
             continue
@@ -100,7 +100,7 @@ def _check_objects(values: Array, what: str, where: str) -> None:
             raise _missing(what, list(place), where)
         if isinstance(value, (str, bytes)):
             column = where.format(place[1]) if len(place) > 1 else where.format(0)
-            raise _no_number(what, f"text ({value!r} in row {place[0]})", column)
+            raise _no_number(what, f"text ({str(value)!r} in row {place[0]})", column)
         large = large or (isinstance(value, int) and abs(value) > LARGEST)
     if large:
         _warn_of_rounding(what)

@@ -169,7 +169,7 @@ def _warn_of_rounding(table: Table, names: list[str]) -> None:
         numbers = table.numbers(name)
         if numbers is None or not (np.abs(numbers) > LARGEST).any():
             continue
-        if (numbers == np.round(numbers)).all():
+        if np.isfinite(numbers).all() and (numbers == np.round(numbers)).all():
             warn(
                 f"The column {name!r} of {table.path} has whole numbers above 2^53, which are "
                 f"rounded. If they are ids or times, leave it out with --ignore {_quoted(name)}."

@@ -83,6 +83,10 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         device = next(self.net_.parameters()).device
         return predict_probabilities(self.net_, as_inputs(X), torch.device(device))
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the labels that are predicted."""
+        return float(super().score(X, check.check_labels(y), sample_weight))
+
     def predict(self, X: Any) -> Array:
         """The most probable label of each sample."""
         best = self.predict_proba(X).argmax(axis=1)
