@@ -238,7 +238,7 @@ def _parameters(function):
 )
 def test_every_entry_is_in_the_table(module):
     known = {*ENTRIES, *ONLY_CODES, *PASS_ON}
-    assert {name for name in entries_of(module)} <= known
+    assert set(entries_of(module)) <= known
 
 
 def test_a_column_is_taken_with_a_warning():
@@ -289,5 +289,5 @@ def test_codes_do_not_pass_through_floats():
 def test_labels_of_files_take_the_type_of_the_classes():
     assert in_type_of(np.array([1, 2]), np.array(["1", "2", "x"])).tolist() == ["1", "2"]
     assert in_type_of(np.array(["1", "2"]), np.array([1, 2, 3])).tolist() == [1, 2]
-    with pytest.raises(ValueError, match="not fitted on these labels: 'x'. It knows 1, 2"):
+    with pytest.raises(ValueError, match=r"not fitted on these labels: 'x'. It knows 1, 2"):
         in_type_of(np.array(["1", "x"]), np.array([1, 2]))
