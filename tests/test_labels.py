@@ -140,6 +140,7 @@ BAD = {
     "floats that lost digits": (HALF + 2.0**53, "drops its last digits"),
     "one-hot": (np.eye(2)[HALF], r"shape \(48, 2\). If it is one-hot, pass y.argmax"),
     "one label": (np.array("a"), "1d array"),
+    "rows of different lengths": ([[0], [0, 1]] * (N // 2), "1d array"),
     "dates of Python": ([datetime.date(2020, 1, 1 + int(c)) for c in HALF], "datetime64"),
     "too few": (AB[:-1], "47"),
 }
@@ -156,8 +157,13 @@ def test_what_is_no_label_is_refused_everywhere(entry, case):
             pytest.skip("takes as many labels as there are")
         if entry == "NetworkClassifier.fit":
             match = "48 inputs and 47 labels"
-    if entry == "extract_features" and case in ("one-hot", "one label", "too few"):
-        match = "labels of shape|single label|different lengths|iteration over a 0-d|len\\(\\)"
+    if entry == "extract_features" and case in (
+        "one-hot",
+        "one label",
+        "too few",
+        "rows of different lengths",
+    ):
+        match = "labels of shape|single label|different lengths|iteration over a 0-d|len\\(\\)|columns of labels"
     with pytest.raises((ValueError, TypeError), match=match):
         ENTRIES[entry](y, AB)
 

@@ -68,13 +68,14 @@ def check_no_missing_labels(y: Array) -> None:
     """Raise if a label is None, NaN, NaT, NA, or text without a letter."""
     missing = missing_rows(y)
     if y.dtype.kind in "UO":
-        missing = missing | np.array([isinstance(v, str) and not v.strip() for v in y], bool)
+        blank = [isinstance(v, str) and not v.strip() for v in y.tolist()]
+        missing = missing | np.array(blank, bool)
     if missing.any():
         where = int(np.flatnonzero(missing)[0])
-        blank = " It is blank." if isinstance(y[where], str) else ""
+        what = " It is blank." if isinstance(y[where], str) else ""
         raise ValueError(
             f"Input y contains NaN, infinity or missing labels: {int(missing.sum())} in all, row "
-            f"{where} first.{blank} Leave unlabelled rows out of fit; predict gives them a label."
+            f"{where} first.{what} Leave unlabelled rows out of fit; predict gives them a label."
         )
 
 
@@ -207,8 +208,9 @@ def _check_digits(y: Array) -> None:
 
 
 def _check_text(y: Array) -> None:
-    for row, label in enumerate(y.tolist()):
+    for label in set(y.tolist()):
         if "\0" in label:
+            row = y.tolist().index(label)
             raise ValueError(
                 f"The label {label!r} (row {row}) holds a NUL character, which numpy drops from "
                 "the end of text. Remove it: [label.replace('\\0', '') for label in y]."

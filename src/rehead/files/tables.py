@@ -29,7 +29,7 @@ from rehead.files.persist import write_atomically
 READ, WRITTEN = (".csv", ".tsv", ".parquet"), (".csv", ".parquet")
 """How files of tables end."""
 WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
-DECIMAL = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
+NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
 TRUTHS = ("True", "False")
 COMMA = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
 MISSING = {"", "na", "n/a", "nan", "null", "none"}
@@ -166,8 +166,9 @@ def typed(values: Sequence[str], *, exact: bool = False) -> Array:
     """Whole numbers, truth values, numbers or text: the first that fits all values.
 
     Text becomes numbers only where it can be written back: 007, 1e3 and numbers of many digits
-    stay text. Whole numbers are those with a point too (1.0), as pandas writes them beside gaps.
-    ``exact``: only what is written without a point becomes numbers, as ids do.
+    stay text, for they may be codes. Whole numbers are those with a point too (1.0), as pandas
+    writes them beside gaps. ``exact``, for ids: only what is written without a point
+    becomes numbers.
 
     Examples
     --------
@@ -178,9 +179,13 @@ def typed(values: Sequence[str], *, exact: bool = False) -> Array:
         return np.array(values, np.int64)
     if not exact and all(v in TRUTHS for v in values):
         return np.array([v == "True" for v in values])
-    if exact or not all(DECIMAL.fullmatch(v) for v in values):
-        return np.array(values)
-    return canonical(np.array(values, np.float64), np.array(values))
+    text = np.array(values)
+    if exact or not all(NUMBER.fullmatch(v) for v in values):
+        return text
+    numbers = np.array(values, np.float64)
+    if any("e" in v.lower() for v in values) and (numbers == np.round(numbers)).all():
+        return text
+    return canonical(numbers, text)
 
 
 def canonical(numbers: Array, otherwise: Array | None = None) -> Array:
@@ -216,7 +221,7 @@ def gap_among_numbers(values: Sequence[str]) -> int | None:
     if not gaps or len(gaps) == len(values):
         return None
     told = (v for v in values if not is_missing_text(v))
-    return gaps[0] if all(WHOLE.fullmatch(v) or DECIMAL.fullmatch(v) for v in told) else None
+    return gaps[0] if all(NUMBER.fullmatch(v) for v in told) else None
 
 
 def is_missing_text(value: Any) -> bool:
