@@ -212,7 +212,11 @@ def _labels(values: Any) -> Array | None:
             "each, with a loader of (x, y1) and another of (x, y2)."
         )
     labels = _column(values)
-    if labels is None or labels.ndim == 1:
+    if labels is None:
+        return None
+    if labels.ndim == 1:
+        if any(isinstance(v, (list, tuple, np.ndarray)) for v in labels.tolist()):
+            raise ValueError("A batch has several labels for a sample; expected one a sample.")
         return labels
     if labels.ndim == 0:
         raise ValueError(
