@@ -15,7 +15,16 @@ FILES = sorted(SOURCE.rglob("*.py"))
 ROOT = Path(__file__).parents[1]
 NAMED_TUPLE = {"_replace", "_asdict", "_fields", "_make"}
 """Public by documentation, though they begin with an underscore."""
-PRIVATE_MODULES = {"_progress", "_typing", "_validation", "_values", "_warnings"}
+PRIVATE_MODULES = {
+    "_columns",
+    "_features",
+    "_labels",
+    "_progress",
+    "_typing",
+    "_validation",
+    "_values",
+    "_warnings",
+}
 """Private to the package, not to a module of it."""
 
 

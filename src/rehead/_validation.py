@@ -10,9 +10,15 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
+from rehead._columns import as_column, missing_rows
+from rehead._columns import is_missing as is_missing
+from rehead._features import as_numbers
+from rehead._features import refuse_masked as refuse_masked
+from rehead._labels import check_labels as check_labels
+from rehead._labels import encode_labels as encode_labels
+from rehead._labels import known_codes as known_codes
 from rehead._typing import Array, NamedFeatures
 from rehead._values import check_choice as check_choice
 from rehead._values import check_transition as check_transition
@@ -28,6 +34,8 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Array:
             "Sparse input is not supported: a covariance of so many features cannot be estimated. "
             "Reduce them first, with sklearn.decomposition.TruncatedSVD(100) for example."
         )
+    if not isinstance(X, NamedFeatures):
+        X = as_numbers(X)
     if getattr(X, "dtype", None) == np.float16:
         X = X.astype(np.float32)
     names = X.names if isinstance(X, NamedFeatures) else None
@@ -101,22 +109,6 @@ def count_rows(X: Any) -> int:
         ) from None
 
 
-def check_labels(y: Any, n: int) -> Array:
-    """Labels as a 1-d array without missing values."""
-    if y is None:
-        raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    labels: Array = np.asarray(column_or_1d(y, warn=True))
-    if len(labels) != n:
-        raise ValueError(
-            f"X has {n} rows and y has {len(labels)} labels: inconsistent numbers of samples. "
-            "Pass one label for each row, in the same order."
-        )
-    check_no_missing_labels(labels)
-    _check_one_type(labels)
-    check_classification_targets(labels)
-    return labels
-
-
 def check_aligned(X: Any, **others: Any) -> Array | None:
     """The pandas index that samples share, where it is more than row numbers.
 
@@ -154,64 +146,6 @@ def _numbers_rows(index: Array, *, in_order: bool = True) -> bool:
     return np.array_equal(index if in_order else np.sort(index), np.arange(len(index)))
 
 
-def check_no_missing_labels(y: Array) -> None:
-    """Raise if a label is None, NaN, NaT or NA."""
-    if y.dtype.kind == "O":
-        missing = np.array([v is None or is_missing(v) for v in y], bool)
-    elif y.dtype.kind in "mM":
-        missing = np.isnat(y)
-    elif y.dtype.kind in "fc":
-        missing = ~np.isfinite(y)
-    else:
-        return
-    if missing.any():
-        where = int(np.flatnonzero(missing)[0])
-        raise ValueError(
-            f"Input y contains NaN, infinity or missing labels: {int(missing.sum())} in all, row "
-            f"{where} first. Leave unlabelled rows out of fit; predict gives them a label."
-        )
-
-
-def _check_one_type(y: Array) -> None:
-    """Raise if labels cannot be sorted."""
-    kinds = sorted({type(v).__name__ for v in y}) if y.dtype.kind == "O" else []
-    if "str" in kinds and len(kinds) > 1:
-        raise ValueError(
-            f"The labels mix types that cannot be sorted ({', '.join(kinds)}). Convert them to one "
-            "type, with y.astype(str) for example."
-        )
-
-
-def is_missing(value: object) -> bool:
-    """Whether a value is not equal to itself (NaN), or cannot say so (pandas.NA)."""
-    try:
-        return bool(value != value)
-    except TypeError:
-        return True
-
-
-def encode_labels(y: Array) -> tuple[Array, Array]:
-    """Classes, sorted, and the code of each label."""
-    classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            "Classifier can't be trained with one class only: all labels are "
-            f"{classes.tolist()[0]!r}. Pass samples of at least 2 classes."
-        )
-    return classes, codes.astype(np.int64).reshape(-1)
-
-
-def known_codes(y: Array, classes: Array) -> Array:
-    """Codes of labels that must be among the fitted classes."""
-    strange = sorted(set(y.tolist()) - set(classes.tolist()), key=str)
-    if strange:
-        raise ValueError(
-            f"The model was not fitted on these labels: {first_few(strange)}. It knows "
-            f"{first_few(classes.tolist())}; fit it on all classes, or leave those rows out."
-        )
-    return np.searchsorted(classes, y).astype(np.int64)
-
-
 def check_layers(layers: Any, expected: list[str] | None = None) -> None:
     """A mapping of layer names to features of the same samples."""
     if not isinstance(layers, Mapping) or not layers:
@@ -243,12 +177,20 @@ def check_groups(groups: Any, n: int) -> Array | None:
     """One group for each sample, as codes; None where there are none."""
     if groups is None:
         return None
-    groups = np.asarray(groups)
+    groups = as_column(groups)
     if groups.shape != (n,):
         raise ValueError(
             f"groups has shape {groups.shape}, but there are {n} samples: give one group for each."
         )
-    codes: Array = np.unique(groups, return_inverse=True)[1]
+    missing = np.flatnonzero(missing_rows(groups))
+    if len(missing):
+        raise ValueError(
+            f"groups has no value in row {int(missing[0])}. Give every sample a group; one that "
+            "belongs to no other is a group of its own."
+        )
+    names = sorted(set(groups.tolist()), key=lambda name: (type(name).__name__, name))
+    code_of = {name: code for code, name in enumerate(names)}
+    codes = np.array([code_of[name] for name in groups.tolist()])
     if codes.max() == 0:
         raise ValueError("All samples are in one group, so none can be held out. Leave groups out.")
     return codes
@@ -277,7 +219,10 @@ def check_weights(sample_weight: Any, X: Array, codes: Array, classes: Array) ->
 
 def _plain_weights(sample_weight: Any, n: int) -> Array:
     """One finite weight >= 0 for each of n rows."""
-    w: Array = np.asarray(sample_weight, np.float64)
+    given = as_column(sample_weight)
+    if given.dtype.kind == "O":
+        given = np.where(missing_rows(given), np.nan, given)
+    w: Array = given.astype(np.float64)
     if w.ndim == 0:
         w = np.full(n, float(w))
     if w.shape != (n,):
@@ -297,7 +242,7 @@ def check_mask(mask: Any, n: int, name: str) -> Array | None:
     """A boolean mask of n rows, or None."""
     if mask is None:
         return None
-    array: Array = np.asarray(mask)
+    array = as_column(mask)
     if array.shape != (n,) or array.dtype.kind != "b":
         raise ValueError(
             f"{name} must be a boolean mask with one entry for each of the {n} rows, got "

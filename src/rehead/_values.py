@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import difflib
 import numbers
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from rehead._typing import Array
+
+STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Kinds of characters that have no picture of their own: controls, directions, line ends."""
 
 
 def check_choice(value: Any, choices: Iterable[str], name: str) -> None:
@@ -74,6 +78,20 @@ def check_transition(T: Any, classes: Array) -> Array:
             )
     matrix = matrix / sums[:, None]
     return matrix
+
+
+def visible(text: object) -> str:
+    r"""Text as a terminal may show it: characters that steer it are written out.
+
+    Examples
+    --------
+    >>> print(visible("cat\x1b[2J"))
+    cat\x1b[2J
+    """
+    return "".join(
+        c.encode("unicode_escape").decode() if unicodedata.category(c) in STEERING else c
+        for c in str(text)
+    )
 
 
 def first_few(names: list[Any]) -> str:

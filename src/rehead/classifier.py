@@ -256,6 +256,11 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         X = self._checked(X)
         return self.fitted_.gaussians.log_posterior(X)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the labels that are predicted."""
+        labels = check.check_labels(y, self.count_samples(X))
+        return float(super().score(X, labels, sample_weight))
+
     def score_samples(self, X: Any) -> Array:
         """Log density of each sample under the mixture of all classes: low for outliers."""
         X = self._checked(X)

@@ -78,3 +78,26 @@ def test_bad_files(tmp_path, content, message):
     (tmp_path / "t.csv").write_bytes(content)
     with pytest.raises(ValueError, match=message):
         parse_csv(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ('a,b\n1,"x\n2,y\n', "Line 2 of .* is not CSV: unexpected end of data. Perhaps a quot"),
+        ('a,b\n1,"x\n2,"y\n', "Line 2 of .* is not CSV"),
+        ("a,b\n1,2\n3,x\0\n", "Line 3 of .* holds a NUL character"),
+        ("a,b\n1,2\n3\n", "Line 3 of .* has 1 values, the header 2"),
+        ("a,b\n1,2\n3,4,5\n", "Line 3 of .* has 3 values, the header 2"),
+        ("a,b, a\n1,2,3\n", "several columns called 'a'"),
+    ],
+)
+def test_rows_are_not_lost(tmp_path, text, match):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(ValueError, match=match):
+        parse_csv(tmp_path / "t.csv")
+
+
+def test_utf_16_that_does_not_say_so_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_bytes("a,b\n1,2\n".encode("utf-16-le"))
+    with pytest.raises(ValueError, match="UTF-16 that does not say so"):
+        parse_csv(tmp_path / "t.csv")

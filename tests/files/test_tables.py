@@ -1,5 +1,7 @@
 """Tables: their cells as numbers, labels and ids, and how they are written."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -158,3 +160,95 @@ def test_labels_that_were_written_are_read(tmp_path, suffix, labels):
     assert read_column(f"{path}{named}").tolist() == labels.tolist()
     with pytest.raises(ValueError, match=r"must end in .npy or .txt or .csv or .parquet"):
         write_labels(tmp_path / "y.json", {"label": labels})
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["1", "2.0"], [1, 2]),
+        (["True", "False"], [True, False]),
+        (["true", "false"], ["true", "false"]),
+        (["1e3", "1000"], ["1e3", "1000"]),
+        (["1e-3", "0.5", "2"], [0.001, 0.5, 2.0]),
+        (["12345678901234567890", "1"], ["12345678901234567890", "1"]),
+        (["12345678901234567.0", "1.0"], ["12345678901234567.0", "1.0"]),
+        (["NA", "a"], ["NA", "a"]),
+    ],
+)
+def test_text_becomes_numbers_only_where_it_can_be_written_back(values, expected):
+    found = typed(values).tolist()
+    assert found == expected
+    assert [type(v) for v in found] == [type(v) for v in expected]
+
+
+@pytest.mark.parametrize("word", ["NA", "nan", "null", "N/A"])
+def test_a_label_that_says_no_value_among_numbers_is_refused(word):
+    with pytest.raises(ValueError, match=f"Line 3 of t.csv: .* no value \\('{word}'\\)"):
+        column("1", word, "2").values("c")
+
+
+WRITTEN_AS = {
+    "int64": lambda v: pd.array(v, dtype="int64"),
+    "int8": lambda v: pd.array(v, dtype="int8"),
+    "uint64": lambda v: pd.array(v, dtype="uint64"),
+    "float64": lambda v: pd.array(v, dtype="float64"),
+    "text": lambda v: [str(x) for x in v],
+    "category": lambda v: pd.Categorical([str(x) for x in v]),
+    "decimal": lambda v: [Decimal(x) for x in v],
+}
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize("kind", WRITTEN_AS)
+def test_labels_do_not_depend_on_the_format(tmp_path, kind, ending):
+    path = tmp_path / f"t{ending}"
+    frame = pd.DataFrame({"label": WRITTEN_AS[kind]([3, 12, 3])})
+    frame.to_csv(path, index=False) if ending == ".csv" else frame.to_parquet(path)
+    labels = read_table(path).values("label")
+    assert labels.dtype == np.int64
+    assert labels.tolist() == [3, 12, 3]
+
+
+def test_digits_of_decimals_are_kept(tmp_path):
+    path = tmp_path / "t.parquet"
+    ids = ["12345678901234567890", "12345678901234567891"]
+    pd.DataFrame({"id": map(Decimal, ids), "x": map(Decimal, ["0.5", "2"])}).to_parquet(path)
+    table = read_table(path)
+    assert table.values("id", exact=True).tolist() == ids
+    assert table.numbers("x").tolist() == [0.5, 2.0]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Categorical(["a", None, "b"]),
+        pd.Categorical([1, None, 2]),
+        pd.array([1, None, 2], dtype="Int64"),
+        pd.array([True, None, False], dtype="boolean"),
+        ["a", None, "b"],
+    ],
+    ids=["categories", "categories of numbers", "Int64", "boolean", "text"],
+)
+def test_a_null_is_never_a_label(tmp_path, values):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"label": values}).to_parquet(path)
+    with pytest.raises(ValueError, match=r"Row 2 of .*: column 'label' is blank"):
+        read_table(path).values("label")
+
+
+def test_labels_that_are_times_are_refused(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"label": pd.to_datetime(["2020-01-01", "2021-01-01"])}).to_parquet(path)
+    with pytest.raises(ValueError, match=r"times. Write them as text"):
+        read_table(path).values("label")
+
+
+def test_unpacked_columns_do_not_replace_others(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"e[0]": [5.0, 6.0], "e": [[1.0, 2.0], [3.0, 4.0]]}).to_parquet(path)
+    with pytest.raises(ValueError, match=r"several columns called 'e\[0\]'"):
+        read_table(path)
+
+
+def test_names_of_columns_do_not_steer_the_terminal():
+    assert short_list(["a\x1b[2J", "b"]) == "a\\x1b[2J, b"

@@ -98,7 +98,7 @@ def test_classes_that_do_not_fit(y, classes, match):
         (["a", 1], "mix types"),
         ([], "y is empty"),
         ([[0, 1], [1, 0]], "1d array"),
-        (None, "1d array"),
+        (None, "y is None"),
         ([0.5, 1.5], "continuous"),
     ],
 )

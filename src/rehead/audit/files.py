@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from rehead._labels import in_type_of
 from rehead.audit.inputs import DuplicateIdsError
 from rehead.audit.protocol import SavedJudge
 from rehead.audit.report import LabelReport
@@ -52,7 +53,8 @@ def audit_source(model: str | Path, source: Source) -> FileAudit:
     samples = read_samples(source, known_columns(judge))
     X = judge.inputs_of(samples.layers)
     try:
-        report = score_labels(judge, X, samples.labels, ids=samples.ids)
+        labels = None if samples.labels is None else in_type_of(samples.labels, judge.classes_)
+        report = score_labels(judge, X, labels, ids=samples.ids)
     except DuplicateIdsError as error:
         if source.ids is not None:
             raise

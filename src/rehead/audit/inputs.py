@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rehead import _validation as check
+from rehead._columns import as_column
 from rehead._typing import Array
 from rehead.audit.protocol import LabelJudge
 
@@ -67,7 +68,7 @@ def sample_ids(ids: Any, X: Any, y: Any, n: int) -> Array | None:
 
 def check_ids(ids: Any, n: int, what: str, fix: str) -> Array:
     """One name for each of n samples."""
-    named: Array = np.asarray(ids)
+    named = as_column(ids)
     if named.ndim != 1 or len(named) != n:
         raise ValueError(
             f"{what} must have one entry for each of the {n} rows, got shape {named.shape}."

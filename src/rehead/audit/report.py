@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rehead import _validation as check
+from rehead._columns import as_column
 from rehead._typing import Array
 from rehead.audit import export, review
 from rehead.audit.inputs import check_same_rows, count_labels, rows_of, rows_of_samples
@@ -184,7 +185,7 @@ class LabelReport(LabelScores):
             samples=self.names[rows],
             given=self.given[rows],
             rows=found.rows,
-            ids=found.rows if ids is None else np.asarray(ids)[found.rows],
+            ids=found.rows if ids is None else as_column(ids)[found.rows],
             labels=labels[found.rows],
             distances=found.distances,
             quality=self.quality[found.rows] if train is None else None,
@@ -201,8 +202,13 @@ class LabelReport(LabelScores):
         return frame.set_index(next(iter(columns)))
 
     def to_csv(self, path: str | os.PathLike[str], *, worst_first: bool = True) -> None:
-        """Write the report as CSV, whole or not at all; numbers are written to the last digit."""
-        write_csv(Path(path), self.file_columns(worst_first=worst_first))
+        """Write the report as CSV, whole or not at all; numbers are written to the last digit.
+
+        The file is for people: text that a spreadsheet program would run as a formula (=, +, -, @)
+        gets a quotation mark in front. For programs, write :meth:`corrected` or :meth:`to_frame`.
+        """
+        columns = self.file_columns(worst_first=worst_first)
+        write_csv(Path(path), columns, for_people=True)
 
     def file_columns(self, *, worst_first: bool = True) -> dict[str, Array]:
         """The columns of :meth:`table` as files hold them: times as text."""

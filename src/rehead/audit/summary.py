@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rehead._typing import Array
+from rehead._values import visible
 from rehead.audit.kinds import KINDS, OK
 from rehead.audit.review import expected_wrong, n_review
 from rehead.audit.scores import LabelScores
@@ -27,7 +28,9 @@ def summary(scores: LabelScores, show: int = SHOWN) -> str:
         lines += ["Worst:", *_indented(_worst_rows(scores, worst))]
     confused = confusions(scores)[:SHOWN]
     if confused:
-        pairs = ", ".join(f"{given} -> {better} ({n})" for given, better, n in confused)
+        pairs = ", ".join(
+            f"{visible(given)} -> {visible(better)} ({n})" for given, better, n in confused
+        )
         lines.append(f"Most common confusions, given -> suggested: {pairs}.")
     return "\n".join(lines)
 
@@ -93,9 +96,9 @@ def _worst_rows(scores: LabelScores, rows: Array) -> list[Sequence[str]]:
     head = ["row" if scores.ids is None else "id", "given", "suggested", "quality", "kind"]
     body = [
         [
-            str(scores.names[i]),
-            str(scores.given[i]),
-            f"{scores.suggested[i]} ({scores.suggested_probability[i]:.2f})",
+            visible(scores.names[i]),
+            visible(scores.given[i]),
+            f"{visible(scores.suggested[i])} ({scores.suggested_probability[i]:.2f})",
             f"{scores.quality[i]:.3f}",
             str(scores.kind[i]),
         ]

@@ -70,7 +70,7 @@ def audit(
         typer.echo(samples.note)
     typer.echo(report.summary(show))
     if output is not None:
-        write_table(output, report.file_columns(worst_first=not input_order))
+        write_table(output, report.file_columns(worst_first=not input_order), for_people=True)
         typer.echo(f"{len(report)} labels: {output}")
     if corrected is not None:
         changed = _write_corrected(report, corrected, min_probability)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
+from rehead._labels import in_type_of
+from rehead._typing import Array
 from rehead.audit.files import known_columns
 from rehead.audit.protocol import SavedJudge
 from rehead.files.samples import FEATURES, Samples, Source, read_samples
@@ -20,7 +23,8 @@ def read_training(source: Source) -> Samples:
 
 def read_for(model: SavedJudge, source: Source, *, labelled: bool = True) -> Samples:
     """Samples for a model; columns are matched by their names."""
-    return _shown(read_samples(source, known_columns(model), labelled=labelled))
+    samples = read_samples(source, known_columns(model), labelled=labelled)
+    return _shown(_in_type_of(samples, model.classes_))
 
 
 def read_held_out(
@@ -39,8 +43,16 @@ def read_held_out(
     )
     known = getattr(training.layers.get(FEATURES), "names", None)
     samples = _shown(read_samples(held_out, known))
+    if training.labels is not None:
+        samples = _in_type_of(samples, training.labels)
     found = (samples.layers, samples.labels)
     return found if samples.ids is None else (*found, samples.ids)
+
+
+def _in_type_of(samples: Samples, classes: Array) -> Samples:
+    if samples.labels is None:
+        return samples
+    return replace(samples, labels=in_type_of(samples.labels, classes))
 
 
 def _plain_name(source: str | None) -> str | None:

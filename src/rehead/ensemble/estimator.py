@@ -284,6 +284,11 @@ priors, random_state
         labels: Array = self.classes_[codes]
         return labels
 
+    def score(self, X: Layers, y: Any, sample_weight: Any = None) -> float:
+        """Share of the labels that are predicted."""
+        labels = check.check_labels(y, self.count_samples(X))
+        return float(super().score(X, labels, sample_weight))
+
     def score_samples(self, layers: Layers) -> Array:
         """Log density: low for samples unlike all classes.
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from rehead import _validation as check
+from rehead._columns import as_column
 from rehead._typing import Array
 from rehead._warnings import warn
 from rehead.ensemble.problem import HeldOut
@@ -61,7 +62,7 @@ class LayerInputs:
         check.check_layers(layers, expected=self.names)
         return {
             name: (
-                np.asarray(layers[name])
+                _given(layers[name], name)
                 if name in self.given
                 else self._of_layer(name, layers[name], reset=False)
             )
@@ -102,9 +103,15 @@ class LayerInputs:
         return self
 
 
+def _given(values: Any, name: str) -> Array:
+    check.refuse_masked(values, name)
+    array: Array = np.asarray(values)
+    return array
+
+
 def as_posterior(values: Any, n_classes: int, name: str) -> Array:
     """Probabilities from probabilities or logits."""
-    p: Array = np.asarray(values)
+    p = _given(values, name)
     if p.ndim != 2 or p.shape[1] != n_classes:
         raise ValueError(
             f"The posterior {name!r} must have one column for each of the {n_classes} classes, "
@@ -173,9 +180,10 @@ def _warn_if_shared(ids: Any, held_out: Any) -> None:
     """Warn if validation samples are training samples."""
     if ids is None or held_out is None:
         return
-    shared = np.isin(np.asarray(held_out), np.asarray(ids))
+    known, asked = set(as_column(ids).tolist()), as_column(held_out)
+    shared = np.array([name in known for name in asked.tolist()], bool)
     if shared.any():
-        first = np.asarray(held_out)[shared].tolist()[0]
+        first = asked[shared].tolist()[0]
         warn(
             f"{int(shared.sum())} of {len(shared)} validation samples are training samples (id "
             f"{first!r} first). A network has memorised their labels, so its deepest layers will "

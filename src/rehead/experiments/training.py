@@ -143,7 +143,7 @@ def _load(settings: TrainSettings) -> Splits:
 
 
 def _given_labels(splits: Splits, settings: TrainSettings) -> NoisyTask:
-    labels = np.asarray(settings.labels)
+    labels = check.check_labels(settings.labels)
     y = splits.train.y
     if labels.dtype.kind not in "iu":
         codes = {name: c for c, name in enumerate(splits.class_names)}

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rehead._columns import LARGEST
 from rehead._typing import Array, NamedFeatures
-from rehead._values import first_few
+from rehead._values import first_few, visible
 from rehead._warnings import warn
 from rehead.files.csvs import INDEX
 from rehead.files.tables import Table, is_missing_text, near_names, short_list
@@ -79,8 +80,9 @@ def choose_features(table: Table, roles: Roles, known: Sequence[str] | None = No
         _refuse_text(table, names)
         _refuse_ids(table, names)
         _warn_of_counts(table, names)
+        _warn_of_rounding(table, names)
     values = np.column_stack([_finite(table, name) for name in names])
-    note = _note(table, names, why) + _decimal_commas(table, names)
+    note = visible(_note(table, names, why) + _decimal_commas(table, names))
     return Chosen(NamedFeatures(values, names), note, list(why))
 
 
@@ -160,6 +162,18 @@ def _warn_of_counts(table: Table, names: list[str]) -> None:
             f"The column {name!r} of {table.path} only counts the rows, and is used as a feature. "
             f"If it names the samples, say --ids {_quoted(name)} or --ignore {_quoted(name)}."
         )
+
+
+def _warn_of_rounding(table: Table, names: list[str]) -> None:
+    for name in names:
+        numbers = table.numbers(name)
+        if numbers is None or not (np.abs(numbers) > LARGEST).any():
+            continue
+        if np.isfinite(numbers).all() and (numbers == np.round(numbers)).all():
+            warn(
+                f"The column {name!r} of {table.path} has whole numbers above 2^53, which are "
+                f"rounded. If they are ids or times, leave it out with --ignore {_quoted(name)}."
+            )
 
 
 def _finite(table: Table, name: str) -> Array:

@@ -30,6 +30,12 @@ class Parsed(NamedTuple):
 def parse_csv(path: Path) -> Parsed:
     """Columns by the names in the first line; lines without a value are passed over."""
     text = _decoded(path)
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise ValueError(
+            f"Line {line} of {path} holds a NUL character: it is no text, or UTF-16 that does not "
+            "say so. Save it as CSV UTF-8."
+        )
     skip = 0
     told = re.match(r"sep=(.)\r?\n", text)  # Excel's way to say it
     if told:
@@ -81,8 +87,12 @@ def _separator(text: str) -> str:
 
 def _rows(path: Path, text: str, separator: str) -> tuple[list[list[str]], list[int]]:
     """Rows that hold anything, without blanks around values, and the lines they begin on."""
+    # Strict, since a quotation mark that is not closed would swallow the rows up to the next.
     reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=separator != "\t"
+        io.StringIO(text, newline=""),
+        delimiter=separator,
+        skipinitialspace=separator != "\t",
+        strict=True,
     )
     rows: list[list[str]] = []
     lines, begins = [], 1
@@ -92,7 +102,10 @@ def _rows(path: Path, text: str, separator: str) -> tuple[list[list[str]], list[
             lines.append(begins)
             begins = reader.line_num + 1
     except csv.Error as error:
-        raise ValueError(f"Line {begins} of {path} is not CSV: {error}.") from error
+        raise ValueError(
+            f"Line {begins} of {path} is not CSV: {error}. Perhaps a quotation mark is not closed; "
+            'one within a value is written twice, "".'
+        ) from error
     while rows and not any(rows[-1]):
         rows.pop()
     if rows and len(rows[0]) == 1:  # a blank line in the midst is a value that is missing

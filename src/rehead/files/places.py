@@ -9,8 +9,18 @@ import numpy as np
 
 from rehead import _validation as check
 from rehead._typing import Array
+from rehead.files.arrays import check_npy, npz_headers, read_npz
 from rehead.files.store import MANIFEST, FeatureStore
-from rehead.files.tables import Table, is_table, near_names, read_table, short_list, typed
+from rehead.files.tables import (
+    Table,
+    gap_among_numbers,
+    is_table,
+    labels_of,
+    near_names,
+    read_table,
+    short_list,
+    typed,
+)
 
 
 class Place(NamedTuple):
@@ -34,12 +44,13 @@ class Place(NamedTuple):
         if path.is_dir():
             return _stored_labels(path)
         if path.suffix == ".npy":
-            return _one_column(np.load(path, allow_pickle=False), path)
+            check_npy(path)
+            return _one_column(np.load(path, allow_pickle=False), path, exact)
         if path.suffix == ".npz":
-            with np.load(path, allow_pickle=False) as file:
-                name = self.column or (file.files[0] if len(file.files) == 1 else "labels")
-                check.check_choice(name, file.files, f"array in {path}")
-                return _one_column(file[name], path)
+            names = list(npz_headers(path))
+            name = self.column or (names[0] if len(names) == 1 else "labels")
+            check.check_choice(name, names, f"array in {path}")
+            return _one_column(read_npz(path, [name])[name], path, exact)
         if path.suffix == ".txt":
             return typed(_lines(path), exact=exact)
         raise unknown_form(path)
@@ -149,6 +160,9 @@ def _lines(path: Path) -> list[str]:
         lines.pop()
     if "" in lines:
         raise ValueError(f"Line {lines.index('') + 1} of {path} is blank. Every line is a value.")
+    gap = gap_among_numbers(lines)
+    if gap is not None:
+        raise ValueError(f"Line {gap + 1} of {path} has no value ({lines[gap]!r}).")
     return lines
 
 
@@ -159,7 +173,7 @@ def _stored_labels(path: Path) -> Array:
     return labels
 
 
-def _one_column(values: Array, path: Path) -> Array:
+def _one_column(values: Array, path: Path, exact: bool) -> Array:
     if values.ndim != 1:
         raise ValueError(f"{path} has shape {values.shape}; labels must be one column.")
-    return values
+    return values if exact else labels_of(values)

@@ -11,6 +11,7 @@ import numpy as np
 
 from rehead._typing import Array, NamedFeatures
 from rehead._warnings import warn
+from rehead.files.arrays import check_npy, npz_headers, read_npz
 from rehead.files.columns import Roles, choose_features
 from rehead.files.joined import Joined
 from rehead.files.places import Place, check_order, existing, locate, read_column, unknown_form
@@ -106,7 +107,7 @@ def read_samples(
     table = read_table(path) if is_table(path) else None
     of_labels, of_ids = locate(source.labels, table), locate(source.ids, table)
     labels = None
-    if of_labels is not None:
+    if labelled and of_labels is not None:
         labels = of_labels.read()
     elif labelled:
         labels = _labels_beside(path, table, source.option)
@@ -115,7 +116,7 @@ def read_samples(
     else:
         found = _of_table(table, _roles(table, of_labels, of_ids, source.ignore), known)
     ids = found.ids if of_ids is None else of_ids.read(exact=True)
-    if of_labels is not None and of_labels.table is None:
+    if labelled and of_labels is not None and of_labels.table is None:
         check_order(of_labels, None if of_ids is None else of_ids.column, ids)
     return replace(found, labels=labels, ids=ids)
 
@@ -157,10 +158,10 @@ def read_layers(path: str | Path) -> dict[str, Any]:
         parts = {name: store.shards(name) for name in store.layers}
         return {name: p[0] if len(p) == 1 else Joined(p) for name, p in parts.items()}
     if path.suffix == ".npz":
-        with np.load(path, allow_pickle=False) as file:
-            layers = {name: file[name] for name in file.files}
-        return {name: a for name, a in layers.items() if a.ndim == 2}
+        headers = npz_headers(path)
+        return dict(read_npz(path, [n for n, found in headers.items() if len(found.shape) == 2]))
     if path.suffix == ".npy":
+        check_npy(path)
         return {FEATURES: np.load(path, mmap_mode="r", allow_pickle=False)}
     raise unknown_form(path)
 

@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,19 @@ from typing import Any
 import numpy as np
 
 from rehead import _validation as check
+from rehead._columns import LARGEST, as_column, missing_rows
 from rehead._typing import Array
+from rehead._values import visible
+from rehead._warnings import warn
+from rehead.files.cells import runs, shown
 from rehead.files.csvs import check_distinct, parse_csv
 from rehead.files.persist import write_atomically
 
 READ, WRITTEN = (".csv", ".tsv", ".parquet"), (".csv", ".parquet")
 """How files of tables end."""
 WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
+NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
+TRUTHS = ("True", "False")
 COMMA = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
 MISSING = {"", "na", "n/a", "nan", "null", "none"}
 """Words for "no value" in a column of numbers, in small letters."""
@@ -62,8 +69,8 @@ class Table:
     def place(self, row: int) -> str:
         """Where a row is, as a person counts."""
         if self.lines is None:
-            return f"Row {row + 1} of {self.path} (the first is 1)"
-        return f"Line {self.lines[row]} of {self.path}"
+            return visible(f"Row {row + 1} of {self.path} (the first is 1)")
+        return visible(f"Line {self.lines[row]} of {self.path}")
 
     def check_columns(self, names: Iterable[str]) -> None:
         """Raise if there is no such column, with the nearest one and all there are."""
@@ -83,21 +90,31 @@ class Table:
     def values(self, name: str, *, exact: bool = False) -> Array:
         """A column of labels or ids; a blank cell is an error.
 
-        Text that stands for numbers becomes numbers, but not where that would lose leading zeros.
-        ``exact``: only whole numbers do, so that ids stay what they are.
+        Text that stands for numbers becomes numbers, as in :func:`typed`. ``exact``: ids stay what
+        they are.
         """
         self.check_columns([name])
         values = self.columns[name]
         blank = [row for row, v in enumerate(values) if _is_blank(v)]
+        gap = None if isinstance(values, np.ndarray) else gap_among_numbers(values)
+        if gap is not None and not blank:
+            raise ValueError(
+                f"{self.place(gap)}: column {name!r} has no value ({values[gap]!r}). Fill in the "
+                "cell, or leave the row out."
+            )
         if blank:
             more = f" (as are {len(blank) - 1} others)" if len(blank) > 1 else ""
             raise ValueError(
                 f"{self.place(blank[0])}: column {name!r} is blank{more}. Fill in the cell, or "
                 "leave the row out."
             )
-        if isinstance(values, np.ndarray):
-            return values.astype(str) if _all_text(values) else values
-        return typed(values, exact=exact)
+        if not isinstance(values, np.ndarray):
+            return typed(values, exact=exact)
+        if isinstance(values[0], Decimal):
+            return typed([format(v, "f") for v in values], exact=exact)
+        if not exact:
+            return labels_of(values)
+        return as_column(values.tolist()) if all_text(values) else values
 
     def numbers(self, name: str) -> Array | None:
         """A column as numbers, or None where some cell is none."""
@@ -141,17 +158,70 @@ def near_names(name: str, names: Sequence[str]) -> str:
 def short_list(names: Sequence[str], most: int = 20) -> str:
     """Names in one line: all of them, or the first and the last."""
     if len(names) <= most:
-        return ", ".join(names)
-    return f"{', '.join(names[:3])} ... {names[-1]} ({len(names)} columns)"
+        return visible(", ".join(names))
+    return visible(f"{', '.join(names[:3])} ... {names[-1]} ({len(names)} columns)")
 
 
 def typed(values: Sequence[str], *, exact: bool = False) -> Array:
-    """Whole numbers, numbers or text: the first that fits all values."""
+    """Whole numbers, truth values, numbers or text: the first that fits all values.
+
+    Text becomes numbers only where it can be written back: 007, 1e3 and numbers of many digits
+    stay text, for they may be codes. Whole numbers are those with a point too (1.0), as pandas
+    writes them beside gaps. ``exact``, for ids: only what is written without a point
+    becomes numbers.
+
+    Examples
+    --------
+    >>> typed(["1", "2.0"]), typed(["007", "12"]), typed(["True", "False"])
+    (array([1, 2]), array(['007', '12'], dtype='<U3'), array([ True, False]))
+    """
     if all(WHOLE.fullmatch(v) for v in values):
         return np.array(values, np.int64)
-    padded = any(re.fullmatch(r"[-+]?0\d+.*", v) for v in values)
-    numbers = None if exact or padded else _text_numbers(values, commas=False)
-    return np.array(values) if numbers is None else numbers
+    if not exact and all(v in TRUTHS for v in values):
+        return np.array([v == "True" for v in values])
+    text = np.array(values)
+    if exact or not all(NUMBER.fullmatch(v) for v in values):
+        return text
+    numbers = np.array(values, np.float64)
+    if any("e" in v.lower() for v in values) and (numbers == np.round(numbers)).all():
+        return text
+    return canonical(numbers, text)
+
+
+def canonical(numbers: Array, otherwise: Array | None = None) -> Array:
+    """Whole numbers as integers, however a file holds them; others as they are.
+
+    ``otherwise`` is taken where numbers are too large to be exact.
+    """
+    if numbers.dtype.kind in "iu":
+        fits = not numbers.size or numbers.max() <= np.iinfo(np.int64).max
+        return numbers.astype(np.int64) if fits else numbers
+    if not (np.abs(numbers) < LARGEST).all():
+        return numbers if otherwise is None else otherwise
+    whole = (numbers == np.round(numbers)).all()
+    return numbers.astype(np.int64) if whole else numbers
+
+
+def labels_of(values: Array) -> Array:
+    """Labels of an array in a file, by the same rule as those of a CSV file.
+
+    Whole numbers are whole numbers, be they 1, 1.0 or "1", so that the classes of a data set do
+    not depend on the format of its file.
+    """
+    if values.dtype.kind in "mM":
+        raise ValueError("Labels are times. Write them as text, 2020-01-31 for example.")
+    if values.dtype.kind in "iuf" and not missing_rows(values).any():
+        return canonical(values)
+    return typed(values.tolist()) if all_text(values) else values
+
+
+def gap_among_numbers(values: Sequence[str]) -> int | None:
+    """The first row that says "no value" in a column that otherwise holds numbers."""
+    gaps = [row for row, v in enumerate(values) if is_missing_text(v)]
+    if not gaps or len(gaps) == len(values):
+        return None
+    told = (v for v in values if not is_missing_text(v))
+    return gaps[0] if all(NUMBER.fullmatch(v) for v in told) else None
 
 
 def is_missing_text(value: Any) -> bool:
@@ -159,11 +229,16 @@ def is_missing_text(value: Any) -> bool:
     return value is None or str(value).strip().lower() in MISSING
 
 
-def write_table(path: Path, columns: Mapping[str, Array]) -> None:
-    """Write columns of equal length as CSV or Parquet, as the name of the file ends."""
+def write_table(path: Path, columns: Mapping[str, Array], *, for_people: bool = False) -> None:
+    """Write columns of equal length as CSV or Parquet, as the name of the file ends.
+
+    ``for_people`` as in :func:`write_csv`.
+    """
     check_ending(path, WRITTEN)
-    write = write_csv if path.suffix.lower() == ".csv" else write_parquet
-    write(path, columns)
+    if path.suffix.lower() == ".csv":
+        write_csv(path, columns, for_people=for_people)
+    else:
+        write_parquet(path, columns)
 
 
 def write_parquet(path: Path, columns: Mapping[str, Array]) -> None:
@@ -182,12 +257,26 @@ def check_ending(path: Path, endings: Sequence[str]) -> None:
         )
 
 
-def write_csv(path: Path, columns: Mapping[str, Array]) -> None:
-    """Write columns of equal length, whole or not at all."""
+def write_csv(path: Path, columns: Mapping[str, Array], *, for_people: bool = False) -> None:
+    """Write columns of equal length, whole or not at all.
+
+    A spreadsheet program runs cells that begin like formulas. ``for_people``: such a cell gets a
+    quotation mark in front. Otherwise values are written as they are, so that they are read back
+    as they were, and a warning tells of such cells.
+    """
+    rows: list[tuple[Any, ...]] = list(zip(*(c.tolist() for c in columns.values()), strict=True))
+    formulas = [cell for row in rows for cell in row if runs(cell)]
+    if formulas and for_people:
+        rows = [tuple(map(shown, row)) for row in rows]
+    elif formulas:
+        warn(
+            f"Cells of {path} begin like formulas ({formulas[0]!r} first), which spreadsheet "
+            "programs run. Do not open it in one, or write .parquet."
+        )
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(zip(*(c.tolist() for c in columns.values()), strict=True))
+    writer.writerows(rows)
     write_atomically(path, text.getvalue().encode())
 
 
@@ -226,14 +315,13 @@ def _read_parquet(path: Path) -> dict[str, Array]:
         raise ValueError(f"{path} is not a Parquet file, or it is damaged ({error}).") from error
     if not table.num_rows:
         raise ValueError(f"{path} holds no rows.")
-    check_distinct(path, table.column_names)
     columns: dict[str, Array] = {}
     for name in table.column_names:
         column = table.column(name)
-        if pyarrow.types.is_nested(column.type):
-            columns |= _unpacked(name, column)
-        else:
-            columns[name] = _of_arrow(column)
+        nested = pyarrow.types.is_nested(column.type)
+        found = _unpacked(name, column) if nested else {name: _of_arrow(column)}
+        check_distinct(path, [*columns, *found])
+        columns |= found
     return columns
 
 
@@ -256,8 +344,6 @@ def _of_arrow(column: Any) -> Array:
     types = import_module("pyarrow").types
     if types.is_dictionary(column.type):  # pandas calls it categorical
         column = column.cast(column.type.value_type)
-    if types.is_decimal(column.type):
-        column = column.cast("float64")
     values: Array = column.to_numpy()
     return values
 
@@ -283,12 +369,16 @@ def _truths(values: Sequence[str]) -> Array | None:
 
 
 def _array_numbers(values: Array) -> Array | None:
-    return values.astype(np.float64) if values.dtype.kind in "biuf" else None
+    numbers = values.dtype.kind in "biuf" or all(isinstance(v, Decimal) for v in values)
+    return values.astype(np.float64) if numbers else None
 
 
 def _is_blank(value: Any) -> bool:
     return value is None or value == "" or check.is_missing(value)
 
 
-def _all_text(values: Array) -> bool:
-    return values.dtype.kind == "O" and all(isinstance(v, str) for v in values)
+def all_text(values: Array) -> bool:
+    """Whether an array holds text only."""
+    return values.dtype.kind == "U" or (
+        values.dtype.kind == "O" and all(isinstance(v, str) for v in values)
+    )

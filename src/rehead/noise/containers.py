@@ -1,6 +1,6 @@
 """Arrays of numpy, pandas and torch: read as numpy, given back as what they were.
 
-The library is recognised by its name, so that neither pandas nor torch is imported for others.
+Neither pandas nor torch is imported for others.
 """
 
 from __future__ import annotations
@@ -10,28 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from rehead import _validation as check
+from rehead._columns import library, tensor_array
 from rehead._typing import Array
 
 
-def library(values: Any) -> str:
-    """Give "torch" or "pandas" for their containers and subclasses, "" for everything else."""
-    roots = {base.__module__.partition(".")[0] for base in type(values).__mro__}
-    return next((name for name in ("torch", "pandas") if name in roots), "")
-
-
 def as_numpy(values: Any) -> Array:
-    """Values as a numpy array, without a copy where that is possible."""
-    if library(values) == "torch":
-        values = values.detach().cpu().numpy()
-    elif library(values) == "pandas":
+    """Inputs as a numpy array, without a copy where that is possible."""
+    check.refuse_masked(values, "X")
+    if library(values) == "pandas":
         # Not np.asarray, which makes objects of nullable integers.
         values = values.to_numpy()
-    elif isinstance(values, (list, tuple)):
-        strings = sum(isinstance(v, str) for v in values)
-        # numpy would turn ["a", nan] into two strings, and the missing label would be a class.
-        values = np.asarray(values, dtype=object if 0 < strings < len(values) else None)
-    result: Array = np.asarray(values)
-    return result
+    array: Array = tensor_array(values) if library(values) == "torch" else np.asarray(values)
+    return array
 
 
 def labels_like(values: Array, given: Any) -> Any:

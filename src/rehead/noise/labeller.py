@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from rehead import _validation as check
+from rehead._columns import as_column
 from rehead._typing import Array
 from rehead.noise.containers import as_numpy, n_rows, take
 from rehead.noise.labels import Labels, NoisyLabels, floor_of, read_labels
@@ -172,7 +173,7 @@ def _label(classifier: Any, X: Any, rows: Array, classes: Array) -> Array:
     codes: list[int] = []
     for a in range(0, len(rows), BLOCK):
         block = rows[a : a + BLOCK]
-        predicted = as_numpy(classifier.predict(take(X, block)))
+        predicted = as_column(classifier.predict(take(X, block)))
         if predicted.shape != block.shape:
             raise ValueError(
                 f"The classifier's predict must give one label for each of {len(block)} rows, got "

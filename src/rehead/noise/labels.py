@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rehead import _validation as check
+from rehead._columns import as_column, library
+from rehead._labels import warn_of_odd_classes
 from rehead._typing import Array
-from rehead.noise.containers import as_numpy, labels_like, library
+from rehead.noise.containers import labels_like
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,16 +79,13 @@ class Labels(NamedTuple):
 
 def read_labels(y: Any, classes: Any = None, *, fewest: int = 2) -> Labels:
     """Check labels and encode them by the given classes, or by those that occur, sorted."""
-    values = as_numpy(y)
-    if values.dtype == np.dtype(object) and not any(isinstance(v, str) for v in values.flat):
-        # Whole numbers in an object array are labels like others.
-        values = np.asarray(values.tolist())
+    values = check.check_labels(y)
     if values.size == 0:
         raise ValueError("There are no labels to make noisy: y is empty.")
-    values = check.check_labels(values, len(values) if values.ndim else 1)
     if classes is not None:
         return _by_given_classes(y, values, classes)
     occurring, codes = np.unique(values, return_inverse=True)
+    warn_of_odd_classes(occurring)
     if len(occurring) < fewest:
         raise ValueError(
             f"All labels are of one class, {occurring.tolist()[0]!r}: there is no other to change "
@@ -96,7 +95,7 @@ def read_labels(y: Any, classes: Any = None, *, fewest: int = 2) -> Labels:
 
 
 def _by_given_classes(y: Any, values: Array, classes: Any) -> Labels:
-    named = as_numpy(classes)
+    named = as_column(classes)
     code_of = {label: code for code, label in enumerate(named.tolist())} if named.ndim == 1 else {}
     if len(code_of) < max(2, len(named) if named.ndim else 0):
         raise ValueError(f"classes must be at least 2 different labels, got {classes!r}.")

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from rehead import _validation as check
+from rehead._columns import library
 from rehead._typing import Array
-from rehead.noise.containers import as_numpy, inputs_like, library
+from rehead.noise.containers import as_numpy, inputs_like
 from rehead.noise.labels import check_rate, floor_of, read_labels, shares
 
 

@@ -10,7 +10,9 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
+from rehead._values import visible
 from rehead.experiments.demo import DemoResult
 
 
@@ -79,7 +81,9 @@ def print_layers(candidates: Sequence[Any], chosen: Sequence[str]) -> None:
     table = Table("layer", "kind", "output", "width", "auto")
     for c in candidates:
         shape = " x ".join(str(n) for n in c.shape)
-        table.add_row(c.name, c.kind, shape, str(c.width), "*" if c.name in chosen else "")
+        # Text, since names of layers may look like markup.
+        name, kind = Text(visible(c.name)), Text(visible(c.kind))
+        table.add_row(name, kind, shape, str(c.width), "*" if c.name in chosen else "")
     Console().print(table)
 
 

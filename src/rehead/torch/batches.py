@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from rehead import _validation as check
+from rehead._columns import as_column
 from rehead._typing import Array
 from rehead.torch.sources import is_array, iterate
 
@@ -188,6 +189,7 @@ def as_tensor(value: Any) -> Any:
     """Arrays and tables as tensors; anything else as it is."""
     if isinstance(value, Tensor) or not hasattr(value, "__array__"):
         return value
+    check.refuse_masked(value, "X")
     array = np.ascontiguousarray(value)
     # Text and objects cannot be tensors; the network may not take them at all.
     return torch.from_numpy(array) if array.dtype.kind in "biufc" else value
@@ -199,9 +201,7 @@ def _pop_first(mapping: dict[str, Any], names: tuple[str, ...]) -> Any:
 
 
 def _column(values: Any) -> Array | None:
-    if values is None:
-        return None
-    return values.numpy(force=True) if isinstance(values, Tensor) else np.asarray(values)
+    return None if values is None else as_column(values)
 
 
 def _labels(values: Any) -> Array | None:
@@ -212,7 +212,11 @@ def _labels(values: Any) -> Array | None:
             "each, with a loader of (x, y1) and another of (x, y2)."
         )
     labels = _column(values)
-    if labels is None or labels.ndim == 1:
+    if labels is None:
+        return None
+    if labels.ndim == 1:
+        if any(isinstance(v, (list, tuple, np.ndarray)) for v in labels.tolist()):
+            raise ValueError("A batch has several labels for a sample; expected one a sample.")
         return labels
     if labels.ndim == 0:
         raise ValueError(

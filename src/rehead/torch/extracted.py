@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from rehead import _validation as check
 from rehead._typing import Array
 from rehead.files.store import FeatureStore
 
@@ -46,7 +47,7 @@ class Features:
                 f"The {what} loader gives no labels. Its batches must be (x, y), (x, y, id) or "
                 "dicts with 'labels'; keys={'labels': ...} names another entry."
             )
-        return self.labels
+        return check.check_labels(self.labels, len(self))
 
 
 class StoredFeatures(Features):

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.utils.data import Dataset
 
 from rehead import _validation as check
+from rehead._columns import join_columns
 from rehead._progress import progress_bar
 from rehead._typing import Array
 from rehead.files.store import Chunk, StoreError, StoreWriter
@@ -285,8 +286,8 @@ def _in_memory(chunks: Iterator[Chunk]) -> Features:
     labels = [p.labels for p in parts if p.labels is not None]
     return Features(
         layers={name: np.concatenate([p.layers[name] for p in parts]) for name in parts[0].layers},
-        labels=np.concatenate(labels) if labels else None,
-        ids=np.concatenate([p.ids for p in parts]),
+        labels=join_columns(labels) if labels else None,
+        ids=join_columns([p.ids for p in parts]),
         outputs=np.concatenate([p.outputs for p in parts]),
         numbered=parts[0].numbered,
     )

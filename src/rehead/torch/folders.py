@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from rehead import _validation as check
+from rehead._columns import as_column
 from rehead._typing import Array
 from rehead.files.tables import Table, read_table
 
@@ -343,7 +344,7 @@ def _join_texts(
 
 
 def _column(values: Sequence[Any]) -> Array | None:
-    return None if values[0] is None else np.array(values)
+    return None if values[0] is None else as_column(values)
 
 
 def _is_hidden(path: Path) -> bool:

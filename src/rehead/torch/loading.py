@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from rehead.files.arrays import check_npy, npz_headers, read_npz
 from rehead.files.places import read_beside
 from rehead.files.tables import is_table, read_table, short_list
 from rehead.torch.folders import SIZE, image_folder, image_table, text_table
@@ -110,10 +111,12 @@ def _of_arrays(path: Path, how: Reading) -> tuple[Any, ...]:
     _refuse(how.beside("labels", "ids"), f"goes with a folder or a table, not with {path}")
     columns: list[Any] = [None, None, None]
     if path.suffix == ".npy":
+        check_npy(path)
         columns[0] = np.load(path, allow_pickle=False)
     elif path.suffix == ".npz":
-        with np.load(path, allow_pickle=False) as file:
-            columns = [file[name] if name in file.files else None for name in ("X", "y", "ids")]
+        held = [name for name in ("X", "y", "ids") if name in npz_headers(path)]
+        found = read_npz(path, held)
+        columns = [found.get(name) for name in ("X", "y", "ids")]
     if columns[0] is None:
         raise ValueError(
             f"{path} holds no inputs. Use .npy, .npz with X and optionally y, ids, a folder of "

@@ -19,6 +19,7 @@ from torch.utils.data import (
 )
 
 from rehead import _validation as check
+from rehead._columns import as_column
 from rehead._values import is_real
 from rehead._warnings import warn
 
@@ -118,7 +119,7 @@ def _stacked(values: list[Any], name: str) -> Any:
     try:
         if isinstance(first, Tensor):
             return torch.stack(values)
-        return np.stack([np.asarray(v) for v in values])
+        return as_column(values) if np.ndim(first) == 0 else np.stack(list(map(np.asarray, values)))
     except (ValueError, RuntimeError) as error:
         raise ValueError(
             f"The samples' {name!r} differ in shape, so they cannot be put into a batch ({error}). "
@@ -158,9 +159,13 @@ def _array_of_lists(value: Any) -> Any:
     row = value[0] if isinstance(value, list) and value else None
     while isinstance(row, list) and row:
         row = row[0]
-    return np.asarray(value) if is_real(row) else value
+    return as_column(value) if is_real(row) else value
 
 
 def _column(values: Any) -> Any:
     """What can be cut: tables become arrays."""
-    return values if isinstance(values, (Tensor, list, tuple)) else np.asarray(values)
+    if isinstance(values, (Tensor, list, tuple)):
+        return values
+    if np.ndim(values) > 1:
+        check.refuse_masked(values, "X")
+    return as_column(values)

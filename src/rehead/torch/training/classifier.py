@@ -65,7 +65,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> NetworkClassifier:
         """Train a new network."""
-        labels = check.check_labels(y, len(y))
+        labels = check.check_labels(y)
         self.classes_, codes = check.encode_labels(labels)
         self.net_ = train(
             self.make_net,
@@ -82,6 +82,10 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         device = next(self.net_.parameters()).device
         return predict_probabilities(self.net_, as_inputs(X), torch.device(device))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the labels that are predicted."""
+        return float(super().score(X, check.check_labels(y), sample_weight))
 
     def predict(self, X: Any) -> Array:
         """The most probable label of each sample."""

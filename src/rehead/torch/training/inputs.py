@@ -133,8 +133,7 @@ def as_inputs(X: Any) -> Tensor:
 
 def as_codes(y: Any) -> Tensor:
     """Labels as class codes."""
-    labels = y.detach().cpu().numpy() if isinstance(y, Tensor) else np.asarray(y)
-    labels = check.check_labels(None if y is None else labels, labels.size)
+    labels = check.check_labels(y)
     if labels.dtype.kind not in "iu":
         raise ValueError(
             f"Labels must be class codes 0 .. C-1 for training, got {labels.dtype}. Make them "
@@ -144,6 +143,7 @@ def as_codes(y: Any) -> Tensor:
 
 
 def _writable(X: Any) -> Array:
+    check.refuse_masked(X, "X")
     array = np.asarray(X)
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     if array.dtype.kind not in "buif":

@@ -34,7 +34,7 @@ def draw_trusted(y: Any, share: float, *, random_state: Any = None) -> Array:
     """
     if not 0 < share <= 1:
         raise ValueError(f"share must be in (0, 1], got {share!r}. For 1 % pass 0.01.")
-    labels = check.check_labels(y, len(y))
+    labels = check.check_labels(y)
     rng = check.generator_from(random_state)
     mask = np.zeros(len(labels), bool)
     _, codes = check.encode_labels(labels)

@@ -1,0 +1,127 @@
+"""What a feature is: a number. What would become one silently is refused, with the fix."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from rehead._columns import LARGEST, as_column, is_missing, library, tensor_array
+from rehead._typing import Array
+from rehead._values import first_few
+from rehead._warnings import warn
+
+TIMES = ("Date", "Time", "Duration")
+"""How the names of polars' types for times begin."""
+
+
+def as_numbers(X: Any, what: str = "X") -> Any:
+    """Features that hold numbers only, in their container; shapes are not looked at.
+
+    Text, times and values that are masked or missing are an error: numpy would read "1e3" as 1000,
+    a day as the number of days since 1970, and a masked value as what it hides. Whole numbers that
+    are too large to be told apart as features are a warning.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_numbers(np.ma.masked_equal([[1.0, 2.0], [3.0, 2.0]], 3.0))
+    Traceback (most recent call last):
+        ...
+    ValueError: Input X contains NaN or masked values (row 1, feature 0 first). Drop such rows or \
+fill them in, with sklearn.impute.SimpleImputer for example.
+    """
+    if isinstance(X, np.ma.MaskedArray):
+        mask = np.ma.getmaskarray(X)
+        if mask.any():
+            raise _missing(what, np.argwhere(mask)[0].tolist())
+        return np.asarray(X.data)
+    if library(X) == "torch":
+        return tensor_array(X)
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        _check_frame(X, what)
+        return X
+    array = X
+    if isinstance(X, (list, tuple)):
+        try:
+            array = np.asarray(X)
+        except ValueError:  # rows of different lengths, which scikit-learn explains
+            return X
+    if isinstance(array, np.ndarray):
+        _check_values(array, what, "feature {}")
+    return X
+
+
+def refuse_masked(X: Any, what: str) -> None:
+    """Raise if some values of a masked array are masked."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise _missing(what, np.argwhere(np.ma.getmaskarray(X))[0].tolist())
+
+
+def _check_frame(X: Any, what: str) -> None:
+    names = list(X.columns)
+    twice = [n for n, times in Counter(names).items() if times > 1 and isinstance(n, str)]
+    if twice:
+        raise ValueError(
+            f"Input {what} has several columns called {first_few(twice)}. Give each column a name "
+            "of its own."
+        )
+    for i, (name, dtype) in enumerate(zip(names, list(X.dtypes), strict=True)):
+        if str(dtype).startswith(TIMES) or getattr(dtype, "kind", "") in ("m", "M"):
+            raise _no_number(what, "times", f"column {name!r}")
+        if getattr(dtype, "kind", "O") in "fb":
+            continue
+        column = X.iloc[:, i] if hasattr(X, "iloc") else X[name]
+        _check_values(as_column(column), what, f"column {name!r}")
+
+
+def _check_values(values: Array, what: str, where: str) -> None:
+    """Raise if an array, or a column of a frame, holds anything but numbers."""
+    kind = values.dtype.kind
+    if kind in "mM":
+        raise _no_number(what, "times", where.format(0))
+    if kind in "USTO":
+        _check_objects(values, what, where)
+    elif kind in "iu" and _are_large(values):
+        _warn_of_rounding(what)
+
+
+def _are_large(values: Array) -> bool:
+    wide = values.dtype.itemsize == 8 and values.size > 0
+    return wide and max(int(values.max()), -int(values.min())) > LARGEST
+
+
+def _check_objects(values: Array, what: str, where: str) -> None:
+    large = False
+    for place in np.ndindex(values.shape):
+        value = values[place]
+        if value is None or is_missing(value):
+            raise _missing(what, list(place), where)
+        if isinstance(value, (str, bytes)):
+            column = where.format(place[1]) if len(place) > 1 else where.format(0)
+            raise _no_number(what, f"text ({str(value)!r} in row {place[0]})", column)
+        large = large or (isinstance(value, int) and abs(value) > LARGEST)
+    if large:
+        _warn_of_rounding(what)
+
+
+def _missing(what: str, place: list[int], where: str = "feature {}") -> ValueError:
+    at = f"row {place[0]}, {where.format(place[1] if len(place) > 1 else 0)}" if place else "all"
+    return ValueError(
+        f"Input {what} contains NaN or masked values ({at} first). Drop such rows or fill them in, "
+        "with sklearn.impute.SimpleImputer for example."
+    )
+
+
+def _no_number(what: str, found: str, where: str) -> ValueError:
+    return ValueError(
+        f"Input {what} holds {found}, {where}. Features are numbers: convert it, or leave it out."
+    )
+
+
+def _warn_of_rounding(what: str) -> None:
+    warn(
+        f"Input {what} has whole numbers above 2^53, which are rounded: rows that differ in the "
+        "last digits become equal. If they are ids or times, leave them out."
+    )

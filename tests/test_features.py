@@ -1,0 +1,134 @@
+"""Features are numbers; what would become numbers silently is refused."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import torch
+
+from rehead import LayerEnsemble, ReheadWarning, RobustGaussianClassifier, noise
+
+Y = np.arange(20) % 2
+X = np.random.default_rng(0).normal(size=(20, 3)) + 3 * Y[:, None]
+FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
+
+
+def with_column(values):
+    return FRAME.assign(b=values)
+
+
+def with_cell(value):
+    objects = X.astype(object)
+    objects[4, 1] = value
+    return objects
+
+
+MASKED = np.ma.array(X, mask=np.zeros_like(X, bool))
+MASKED[4, 1] = np.ma.masked
+GAP = FRAME.astype("Float64")
+GAP.iloc[4, 1] = pd.NA
+
+BAD = {
+    "masked": (MASKED, "row 4, feature 1"),
+    "nullable": (GAP, r"row 4, feature 'b'"),
+    "None": (with_cell(None), "row 4, feature 1"),
+    "NA": (with_cell(pd.NA), "row 4, feature 1"),
+    "text in a cell": (with_cell("1"), r"text \('1' in row 4\), feature 1"),
+    "text": (X.astype(str), "holds text"),
+    "lists of text": (X.astype(str).tolist(), "holds text"),
+    "bytes": (X.astype("S"), "holds text"),
+    "column of text": (with_column("1"), r"text \('1' in row 0\), column 'b'"),
+    "column of categories": (with_column(pd.Categorical(["1", "2"] * 10)), "column 'b'"),
+    "column of times": (with_column(pd.Timestamp("2020-01-01")), "times, column 'b'"),
+    "times in a zone": (with_column(pd.Timestamp("2020", tz="UTC")), "times, column 'b'"),
+    "durations": (with_column(pd.Timedelta(1)), "times, column 'b'"),
+    "times": (np.round(X).astype("datetime64[D]"), "holds times"),
+    "times of polars": (
+        pl.DataFrame({"a": X[:, 0], "b": np.round(X[:, 1]).astype("datetime64[D]")}),
+        "times, column 'b'",
+    ),
+    "complex": (X * 1j, "Complex"),
+    "a name twice": (FRAME.set_axis(["a", "b", "a"], axis=1), "several columns called 'a'"),
+}
+GOOD = {
+    "masked nowhere": np.ma.array(X),
+    "objects": X.astype(object),
+    "tensor with gradients": torch.tensor(X, requires_grad=True),
+    "nullable": FRAME.astype("Float64"),
+    "polars": pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}),
+    "lists": X.tolist(),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_no_number_is_refused(case):
+    features, match = BAD[case]
+    with pytest.raises(ValueError, match=match):
+        RobustGaussianClassifier("sample").fit(features, Y)
+    with pytest.raises(ValueError, match=f"Layer only: .*{match}"):
+        LayerEnsemble("sample").fit({"only": features}, Y)
+
+
+@pytest.mark.parametrize("case", GOOD)
+def test_numbers_are_taken_as_they_are(case):
+    found = RobustGaussianClassifier("sample").fit(GOOD[case], Y)
+    expected = RobustGaussianClassifier("sample").fit(X, Y)
+    np.testing.assert_array_equal(found.means_, expected.means_)
+
+
+def test_truths_and_categories_of_numbers_are_numbers():
+    frame = with_column(np.arange(20) % 3 == 1).assign(c=pd.Categorical([1, 2, 3, 5] * 5))
+    model = RobustGaussianClassifier("sample").fit(frame, Y)
+    np.testing.assert_allclose(model.means_[0, 1:], [(np.arange(0, 20, 2) % 3 == 1).mean(), 2.0])
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        (X * 2**60).astype(np.int64),
+        with_column(np.arange(20) + 2**60),
+        with_cell(2**60),
+    ],
+    ids=["array", "frame", "objects"],
+)
+def test_whole_numbers_that_are_rounded_are_told(features):
+    with pytest.warns(ReheadWarning, match=r"above 2\^53, which are rounded"):
+        RobustGaussianClassifier("sample").fit(features, Y)
+
+
+def test_masked_inputs_are_not_made_noisy():
+    for make in (
+        lambda: noise.semantic(MASKED, Y, clean=0.5),
+        lambda: noise.open_set(MASKED, Y, 0.1, X),
+        lambda: noise.open_set(X, Y, 0.1, MASKED),
+    ):
+        with pytest.raises(ValueError, match="masked values"):
+            make()
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ({"sample_weight": np.ma.array(np.ones(20), mask=Y == 1)}, "row 1 has nan"),
+        ({"sample_weight": pd.array([None, *[1.0] * 19], dtype="Float64")}, "row 0 has nan"),
+        ({"trusted": np.ma.array(Y == 1, mask=Y == 1)}, "boolean mask"),
+        ({"trusted": pd.array([None, *[True] * 19], dtype="boolean")}, "boolean mask"),
+    ],
+)
+def test_masks_of_what_goes_with_samples_are_not_dropped(given, match):
+    with pytest.raises(ValueError, match=match):
+        RobustGaussianClassifier("sample").fit(X, Y, **given)
+
+
+@pytest.mark.parametrize(
+    "groups", [np.ma.array(Y, mask=np.arange(20) == 3), [0, 1, 0, None, *[1] * 16]]
+)
+def test_a_group_that_is_missing_is_named(groups):
+    with pytest.raises(ValueError, match="groups has no value in row 3"):
+        LayerEnsemble().fit({"only": X}, Y, groups=groups)
+
+
+def test_given_posteriors_that_are_masked_are_refused():
+    layers = {"x": X, "p": np.ma.array(np.full((20, 2), 0.5), mask=np.eye(20, 2))}
+    with pytest.raises(ValueError, match="Input p contains NaN or masked"):
+        LayerEnsemble("sample", given=["p"]).fit(layers, Y)
