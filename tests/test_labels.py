@@ -263,7 +263,8 @@ def test_words_for_no_value_are_classes_with_a_warning(word):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("cat", " cat"), ("cat", "cat "), ("caf\u00e9", "cafe\u0301")]
+    ("one", "other"),
+    [("cat", " cat"), ("cat", "cat "), ("caf\u00e9", "cafe\u0301"), ("Zebra", "zebra")],
 )
 def test_labels_that_look_alike_are_two_classes_with_a_warning(one, other):
     labels = np.array([one, other])

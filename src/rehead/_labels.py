@@ -108,7 +108,7 @@ def warn_of_odd_classes(classes: Array) -> None:
         if first != name:
             warn(
                 f"The labels {first!a} and {name!a} look alike, and count as two classes. If they "
-                "are one, bring them to one form: unicodedata.normalize('NFC', label.strip())."
+                "are one, bring them to one form, with label.strip().lower() for example."
             )
             return
 
@@ -229,5 +229,6 @@ def _hint(strange: Sequence[Any], classes: Sequence[Any]) -> str:
 
 
 def _plain(label: str) -> str:
-    """A label without what eyes cannot see."""
-    return unicodedata.normalize("NFC", " ".join(label.split()))
+    """A label without what eyes easily miss; single letters may be classes of their own."""
+    plain = unicodedata.normalize("NFC", " ".join(label.split()))
+    return plain.casefold() if len(plain) > 1 else plain

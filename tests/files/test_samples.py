@@ -136,6 +136,16 @@ def test_labels_in_another_order_than_the_samples(table, store):
     Path("y.csv").write_text("id,kind\n8,c\n007,a\n9,b\n")
     with pytest.raises(ValueError, match=r"in another order than the samples: .*'id'"):
         read_samples(Source(table, "y.csv:kind", "name", ["label"]))
+    # Also where the column that names the samples is only left out, or has another name.
+    for column in ("name", "nr"):
+        Path("y.csv").write_text(f"{column},kind\n8,c\n007,a\n9,b\n")
+        with pytest.raises(ValueError, match=rf"in another order than the samples: .*'{column}'"):
+            read_samples(Source(table, "y.csv:kind", None, ["label", "name"]))
+        with pytest.raises(ValueError, match=rf"in another order than the samples: .*'{column}'"):
+            read_samples(Source(table, "y.csv:kind", f"y.csv:{column}", ["label", "name"]))
+    Path("y.csv").write_text("name,kind\n007,c\n8,a\n10,b\n")
+    with pytest.raises(ValueError, match=r"not of these samples: 1 of 3 .*'name' .*'10'"):
+        read_samples(Source(table, "y.csv:kind", "name", ["label"]))
     Path("y.csv").write_text("id,kind\ny,c\nx,a\nz,b\n")
     with pytest.raises(ValueError, match="in another order than the samples"):
         read_samples(Source(store, "y.csv:kind"))

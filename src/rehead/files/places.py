@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from rehead import _validation as check
 from rehead._typing import Array
+from rehead._values import first_few
 from rehead.files.arrays import check_npy, npz_headers, read_npz
 from rehead.files.store import MANIFEST, FeatureStore
 from rehead.files.tables import (
@@ -109,24 +111,46 @@ def split_column(source: str) -> tuple[str, str | None]:
     return file, column
 
 
-def check_order(labels: Place, name: str | None, ids: Array | None) -> None:
-    """Raise if labels come from a table that names the same samples in another order.
+def check_order(labels: Place, names: Sequence[Array]) -> None:
+    """Raise if labels come from a table that names these samples in another order, or others.
 
-    Reports of audits do so: their worst labels are first.
+    Reports of audits do so: their worst labels are first. ``names`` are the ways in which the
+    samples are named, one value a sample each. A column of the table that shares most of its
+    values with one of them names the same samples.
     """
     if not is_table(labels.file) or labels.column is None:
         return
     table = read_table(existing(labels.file))
-    name = name if name is not None and name in table.columns else "id"
-    if name not in table.columns:
+    for column in table.names:
+        if column == labels.column:
+            continue
+        found = table.cells(column)
+        # Where samples have no names, an audit calls them by their row numbers.
+        numbered = [np.arange(len(found)).astype(str)] if column == "id" and not names else []
+        for known in (*names, *numbered):
+            _check_same(labels.file, column, found, known)
+
+
+def _check_same(file: str, column: str, found: Array, known: Array) -> None:
+    if np.array_equal(found, known):
         return
-    found = table.values(name, exact=True).astype(str)
-    known = (np.arange(len(found)) if ids is None else ids).astype(str)
-    if not np.array_equal(found, known) and np.array_equal(np.sort(found), np.sort(known)):
+    shared = np.isin(found, known)
+    if len(np.unique(found)) < len(found) or 2 * shared.sum() <= len(found):
+        return
+    if shared.all() and len(found) == len(known):
         raise ValueError(
-            f"The labels of {labels.file} are in another order than the samples: see its column "
-            f"{name!r}. Sort them; `rehead audit --input-order` keeps the order."
+            f"The labels of {file} are in another order than the samples: see its column "
+            f"{column!r}. Sort them; `rehead audit --input-order` keeps the order."
         )
+    other = found[~shared].tolist()
+    raise ValueError(
+        f"The labels of {file} are not of these samples: {len(other)} of {len(found)} values of "
+        f"its column {column!r} name others ({first_few(other)}). Take the labels of these "
+        "samples, in their order."
+        if other
+        else f"The labels of {file} are of {len(found)} of the {len(known)} samples: see its column "
+        f"{column!r}. Take the labels of all samples, in their order."
+    )
 
 
 def existing(path: str | Path) -> Path:

@@ -117,8 +117,14 @@ def read_samples(
         found = _of_table(table, _roles(table, of_labels, of_ids, source.ignore), known)
     ids = found.ids if of_ids is None else of_ids.read(exact=True)
     if labelled and of_labels is not None and of_labels.table is None:
-        check_order(of_labels, None if of_ids is None else of_ids.column, ids)
+        check_order(of_labels, _names_of_samples(table, found.left_out, ids))
     return replace(found, labels=labels, ids=ids)
+
+
+def _names_of_samples(table: Table | None, others: list[str], ids: Array | None) -> list[Array]:
+    """The ways in which samples are named: by ids, and by columns that are no features."""
+    columns = [] if table is None else [table.cells(name) for name in others]
+    return columns if ids is None else [ids.astype(str), *columns]
 
 
 def _of_arrays(path: Path, source: Source, known: Sequence[str] | None) -> Samples:

@@ -116,6 +116,10 @@ class Table:
             return labels_of(values)
         return as_column(values.tolist()) if all_text(values) else values
 
+    def cells(self, name: str) -> Array:
+        """A column as it is written."""
+        return np.array([str(value) for value in self.columns[name]])
+
     def numbers(self, name: str) -> Array | None:
         """A column as numbers, or None where some cell is none."""
         if name not in self._numbers:
