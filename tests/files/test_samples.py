@@ -144,7 +144,7 @@ def test_labels_in_another_order_than_the_samples(table, store):
         with pytest.raises(ValueError, match=rf"in another order than the samples: .*'{column}'"):
             read_samples(Source(table, "y.csv:kind", f"y.csv:{column}", ["label", "name"]))
     Path("y.csv").write_text("name,kind\n007,c\n8,a\n10,b\n")
-    with pytest.raises(ValueError, match=r"not of these samples: 1 of 3 .*'name' .*'10'"):
+    with pytest.raises(ValueError, match=r"not of these samples: 1 of 3 .*'name' name others"):
         read_samples(Source(table, "y.csv:kind", "name", ["label"]))
     Path("y.csv").write_text("id,kind\ny,c\nx,a\nz,b\n")
     with pytest.raises(ValueError, match="in another order than the samples"):

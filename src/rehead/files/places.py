@@ -10,7 +10,6 @@ import numpy as np
 
 from rehead import _validation as check
 from rehead._typing import Array
-from rehead._values import first_few
 from rehead.files.arrays import check_npy, npz_headers, read_npz
 from rehead.files.store import MANIFEST, FeatureStore
 from rehead.files.tables import (
@@ -143,13 +142,12 @@ def _check_same(file: str, column: str, found: Array, known: Array) -> None:
             f"{column!r}. Sort them; `rehead audit --input-order` keeps the order."
         )
     other = found[~shared].tolist()
+    problem = f"{len(other)} of {len(found)} values of its column {column!r} name others"
+    if not other:
+        problem = f"its column {column!r} names {len(found)} of {len(known)}"
     raise ValueError(
-        f"The labels of {file} are not of these samples: {len(other)} of {len(found)} values of "
-        f"its column {column!r} name others ({first_few(other)}). Take the labels of these "
-        "samples, in their order."
-        if other
-        else f"The labels of {file} are of {len(found)} of the {len(known)} samples: see its column "
-        f"{column!r}. Take the labels of all samples, in their order."
+        f"The labels of {file} are not of these samples: {problem}. Take the labels of these "
+        "samples, all of them, in their order."
     )
 
 
