@@ -94,7 +94,7 @@ class LabelReport(LabelScores):
         Parameters
         ----------
         min_probability : float in (0, 1], default=0.9
-            A label is replaced if its suggestion is at least as probable.
+            A label is replaced if its suggestion has at least this probability.
 
         Examples
         --------

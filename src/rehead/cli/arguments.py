@@ -77,7 +77,7 @@ Ids = Annotated[
 ]
 Ignore = Annotated[
     list[str] | None,
-    typer.Option(help="Columns of the table that are no features; separated by commas."),
+    typer.Option(help="Columns of the table to leave out, separated by commas."),
 ]
 Features = Annotated[Path, typer.Argument(help="Features: a store, .npy, .npz, .csv or .parquet.")]
 Head = Annotated[Path, typer.Argument(help="A head that `rehead fit` wrote.")]

@@ -39,7 +39,7 @@ def audit(
         typer.Option(help="Corrected labels, in the order of the data: .csv or .parquet."),
     ] = None,
     min_probability: Annotated[
-        float, typer.Option(help="Correct a label if another one is as probable.")
+        float, typer.Option(help="Correct a label if another one has at least this probability.")
     ] = 0.9,
     show: Annotated[int, typer.Option(help="How many of the worst labels to show.", min=0)] = 10,
     input_order: Annotated[

@@ -35,7 +35,7 @@ def fit(
     preset: Annotated[str | None, typer.Option(help="paper or authors.")] = None,
     shrinkage: Annotated[str | None, typer.Option(help="A share, or auto.")] = None,
     weights: Annotated[str | None, typer.Option(help="nll, corrected or equal.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the random starts.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random draws.", min=0)] = 0,
 ) -> None:
     """Fit a robust head on features and noisy labels."""
     need_folder(output)
@@ -60,10 +60,8 @@ def fit(
         held_out = read_held_out(source, samples, validation, validation_labels)
     head.fit(samples.layers, samples.labels, validation=held_out, ids=samples.ids)
     head.save(output)
-    shares = ", ".join(f"{n} {w:.2f}" for n, w in zip(head.members_, head.weights_, strict=True))
-    typer.echo(f"{len(head.classes_)} classes, weights of layers: {shares}: {output}")
-    if head.consensus_ is not None:
-        typer.echo(head.explain())
+    typer.echo(head.explain())
+    typer.echo(f"A head of {len(head.classes_)} classes: {output}")
 
 
 @app.command()

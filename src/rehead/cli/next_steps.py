@@ -28,16 +28,25 @@ def next_steps(report: LabelReport, paths: Paths, source: Source, left_out: list
     if not n:
         return []
     audit = f"rehead audit {_quoted(paths.head)} {_quoted(source.data)}{_options(source)}"
-    review = f"{audit} -o suspects.csv, then look at its first {n} rows"
+    suspects = _free_name("suspects.csv", source)
+    review = f"{audit} -o {suspects}, then look at its first {n} rows"
     if paths.output is not None:
         review = f"look at the {n} rows of {paths.output} with the lowest quality"
     lines = ["Next:", f"  review: {review}"]
     if paths.corrected is None:
-        lines.append(f"  correct: {audit} --corrected corrected.csv --min-probability 0.9")
-    file = f"{paths.corrected or 'corrected.csv'}:label"
+        free = _free_name("corrected.csv", source)
+        lines.append(f"  correct: {audit} --corrected {free} --min-probability 0.9")
+        paths = paths._replace(corrected=Path(free))
+    file = f"{paths.corrected}:label"
     again = source._replace(labels=file, ignore=[",".join(left_out)] if left_out else [])
     fit = f"rehead fit {_quoted(source.data)}{_options(again)} -o new-head.safetensors"
     return [*lines, f"  fit again: {fit}", "  in Python: score_labels(model, X, y).corrected(0.9)"]
+
+
+def _free_name(name: str, source: Source) -> str:
+    """A file that the command does not read; it refuses to write over one that it does."""
+    read = [Path(str(part).rpartition(":")[0] or part).name for part in source[:3] if part]
+    return f"new-{name}" if name in read else name
 
 
 def _options(source: Source) -> str:

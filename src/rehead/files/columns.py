@@ -147,8 +147,8 @@ def _refuse_ids(table: Table, names: list[str]) -> None:
             continue
         if (numbers == np.round(numbers)).all():
             raise ValueError(
-                f"The column {name!r} of {table.path} is another whole number in each row: "
-                f"probably ids, which are no feature. Say --ids {_quoted(name)} or --ignore "
+                f"The column {name!r} of {table.path} has a different whole number in each "
+                f"row: probably ids, which are no feature. Say --ids {_quoted(name)} or --ignore "
                 f"{_quoted(name)}. If it is a feature, give it another name."
             )
 

@@ -377,9 +377,8 @@ class RobustHead:
     def _check_weights(self) -> None:
         if not self._weights.are_those_of(unwrap(self.net)):
             warn(
-                "The network's weights have changed since the head was fitted, so its features are "
-                "others than those that the head knows. Fit the head again, or load the weights "
-                "that it was fitted for."
+                "The network's weights have changed since the head was fitted, and its features "
+                "with them. Fit the head again, or load the weights that it was fitted for."
             )
 
     def _extract(self, loader: Any, progress: bool | None) -> Features:
