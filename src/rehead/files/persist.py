@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from rehead._typing import Array
+from rehead.files.atomic import write_atomically as write_atomically
 
 FORMAT_VERSION = 2
 """2: ensembles keep column names, heads their baselines and the report in a part of its own."""
@@ -46,29 +46,6 @@ def write_model(
     header = {"kind": kind, "version": FORMAT_VERSION, "settings": settings}
     header["sha256"] = _checksum(arrays, header)
     write_atomically(Path(path), save(arrays, metadata={"rehead": json.dumps(header)}))
-
-
-def write_atomically(target: Path, content: bytes) -> None:
-    """Write a file whole or not at all: beside its target first, then moved into place."""
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {target.parent}. Make it first.")
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def remove_leftovers(target: Path) -> None:
-    """Remove what a process that was killed while it wrote this file left beside it."""
-    for leftover in target.parent.glob(f".{target.name}.*"):
-        leftover.unlink(missing_ok=True)
 
 
 class Header(NamedTuple):
@@ -165,9 +142,3 @@ def _checksum(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> str:
         digest.update(f"{name}:{a.dtype.str}:{a.shape};".encode())
         digest.update(a.tobytes())
     return digest.hexdigest()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

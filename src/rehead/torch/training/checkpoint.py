@@ -21,7 +21,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from rehead.files.persist import read_model, remove_leftovers, write_atomically, write_model
+from rehead.files.persist import read_model, write_atomically, write_model
 from rehead.torch.training.method import Method
 from rehead.torch.training.state import History, State
 from rehead.torch.training.task import Task
@@ -90,9 +90,7 @@ def _writing(folder: Path) -> Iterator[None]:
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """Whether there is a checkpoint; half-written files of a killed process are removed."""
-    for name in (FILE, LOG):
-        remove_leftovers(folder / name)
+    """Whether there is a checkpoint."""
     return (folder / FILE).exists()
 
 
