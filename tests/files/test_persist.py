@@ -212,9 +212,9 @@ class TestDamage:
             with pytest.raises(ModelFileError, match="not one that rehead wrote"):
                 read(tmp_path / "m")
 
-    def test_the_version_is_the_one_that_knows_column_names(self, saved):
+    def test_the_version_is_the_present_one(self, saved):
         header = json.loads(saved.read_bytes()[8 : header_length(saved.read_bytes())])
-        assert json.loads(header["__metadata__"]["rehead"])["version"] == 2
+        assert json.loads(header["__metadata__"]["rehead"])["version"] == 3
 
     def test_a_newer_version(self, saved):
         with_header(saved, version=99)
@@ -360,10 +360,11 @@ class TestAtomic:
         assert saved.read_bytes() == before
         assert list(saved.parent.iterdir()) == [saved]
 
-    def test_a_parameter_that_is_not_json_leaves_the_old_file(self, saved, fitted):
+    @pytest.mark.parametrize("start", [object(), "nonsense"], ids=["no JSON", "unknown"])
+    def test_a_model_that_could_not_be_read_is_not_written(self, saved, fitted, start):
         before = saved.read_bytes()
-        fitted[0].start = object()
-        with pytest.raises(TypeError):
+        fitted[0].start = start
+        with pytest.raises(ValueError, match="start must be one of"):
             fitted[0].save(saved)
         assert saved.read_bytes() == before
         assert list(saved.parent.iterdir()) == [saved]

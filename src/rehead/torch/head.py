@@ -341,7 +341,8 @@ class RobustHead:
         Raises
         ------
         TypeError
-            If layers or pooling are functions, which a file cannot hold.
+            If layers or pooling are functions, or ids are no numbers or text: a file cannot hold
+            them.
         """
         self._check_fitted()
         settings = Settings(self.layers, self.pool, self.softmax, self.class_names, self.keys)
@@ -364,6 +365,11 @@ class RobustHead:
                 "network first, or fit a new head."
             )
         self = cls(net, **saved.settings._asdict())
+        inner = unwrap(net)
+        try:
+            Pooling.of(inner, resolve_taps(inner, saved.fitted.taps), self.pool)
+        except ValueError as error:
+            raise ModelFileError(f"{path} does not go with the network. {error}") from error
         ensemble = saved.fitted.ensemble
         self.ensemble.set_params(**{**ensemble.get_params(deep=False), "given": None})
         return self._adopt(saved.fitted, weights)
