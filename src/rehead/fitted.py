@@ -25,8 +25,10 @@ from rehead.files.schema import (
     covariance,
     finite,
     floats,
+    hashes,
     labels,
     mask,
+    moderate,
     not_negative,
     number,
     one_of,
@@ -256,17 +258,17 @@ class FittedGaussians:
 
 
 GAUSSIANS: Fields = {
-    "means": floats("C d", finite),
+    "means": floats("C d", moderate),
     "covariance": floats("d d", covariance),
     "priors": floats("C", simplex),
-    "seen": whole("n", ascending),
+    "seen": hashes("n", ascending),
     "seen_weights": floats("n", not_negative),
     "seen_members": whole("n", within(-1, "C")),  # -1: for no class, in earlier files
     "class_totals": optional(floats("C", not_negative)),
     "support": mask("n"),
     "trust": optional(floats("n", within(-ROUNDING, np.inf))),
     "n_iter": whole("C", not_negative),
-    "offsets": optional(floats("C", finite)),
+    "offsets": optional(floats("C", moderate)),
 }
 NOISE: Fields = {
     "temperature": floats("", positive),
@@ -278,8 +280,8 @@ NOISE: Fields = {
     "unseen": optional(floats("", within(-ROUNDING, 1 + ROUNDING))),
 }
 REFERENCE: Fields = {
-    "relative": floats("q", ascending),
-    "residual": floats("q", ascending),
+    "relative": floats("q", finite, ascending),
+    "residual": floats("q", finite, ascending),
     "strangeness": floats("q", ascending),
     "size": floats("", positive),
 }

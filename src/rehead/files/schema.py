@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -96,10 +97,10 @@ def by_part(arrays: Mapping[str, Array]) -> dict[str, dict[str, Array]]:
 Rule = Callable[[Array, Sizes], str | None]
 
 
-def _array(kinds: str, what: str, shape: str, rules: tuple[Rule, ...]) -> Field:
+def _array(types: str, shape: str, rules: tuple[Rule, ...]) -> Field:
     def check(value: Any, sizes: Sizes) -> str | None:
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
-            return f"must be an array of {what}"
+        if not isinstance(value, np.ndarray) or value.dtype.name not in types.split():
+            return f"must be an array of {' or '.join(types.split())}"
         problem = _shape_problem(value.shape, shape.split(), sizes)
         found = (problem, *(rule(value, sizes) for rule in rules)) if problem is None else (problem,)
         return next((p for p in found if p is not None), None)
@@ -124,17 +125,22 @@ def _shape_problem(found: tuple[int, ...], letters: list[str], sizes: Sizes) -> 
 
 def floats(shape: str, *rules: Rule) -> Field:
     """An array of floating point numbers."""
-    return _array("f", "floating point numbers", shape, rules)
+    return _array("float64 float32", shape, rules)
 
 
 def whole(shape: str, *rules: Rule) -> Field:
     """An array of whole numbers."""
-    return _array("iu", "whole numbers", shape, rules)
+    return _array("int64 int32", shape, rules)
+
+
+def hashes(shape: str, *rules: Rule) -> Field:
+    """An array of 64-bit hashes."""
+    return _array("uint64", shape, rules)
 
 
 def mask(shape: str) -> Field:
     """An array of True and False."""
-    return _array("b", "true and false", shape, ())
+    return _array("bool", shape, ())
 
 
 def finite(a: Array, sizes: Sizes) -> str | None:
@@ -156,6 +162,7 @@ def within(low: float, high: float | str, *, nan: bool = False) -> Rule:
 
 
 not_negative = within(0, np.inf)
+moderate = within(-1e151, 1e151)  # squares of larger values overflow
 share = within(-ROUNDING, 1 + ROUNDING)
 
 
@@ -203,10 +210,10 @@ def number(low: float = -math.inf, high: float = math.inf, *, nan: bool = False)
 
     def check(value: Any, sizes: Sizes) -> str | None:
         real = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if real and nan and math.isnan(value):
+        if real and nan and value != value:
             return None
         # Whole numbers may be too large for a float.
-        if real and low <= value <= high and -1.8e308 < value < 1.8e308:
+        if real and low <= value <= high and abs(value) <= sys.float_info.max:
             return None
         return f"must be a number between {low:g} and {high:g}"
 
@@ -215,7 +222,7 @@ def number(low: float = -math.inf, high: float = math.inf, *, nan: bool = False)
 
 def above_zero() -> Field:
     """A number above 0, finite."""
-    return number(low=np.finfo(np.float64).tiny)
+    return number(low=float(np.finfo(np.float64).tiny))
 
 
 def count(low: int = 0) -> Field:

@@ -19,7 +19,6 @@ from rehead.ensemble import LayerEnsemble
 from rehead.evaluation.baselines import check_baselines
 from rehead.evaluation.comparison import Comparison, compare_ensemble
 from rehead.evaluation.outputs import check_class_names
-from rehead.files.persist import ModelFileError
 from rehead.torch.batches import Keys, check_keys
 from rehead.torch.extracted import Features
 from rehead.torch.features import Pooling, Wanted, extract
@@ -359,17 +358,8 @@ class RobustHead:
         """
         saved = SavedHead.read(path)
         weights = KnownWeights(unwrap(net))
-        if saved.fingerprint != weights.fingerprint:
-            raise ModelFileError(
-                f"{path} was made for a network with other weights. Load those weights into the "
-                "network first, or fit a new head."
-            )
+        saved.check_network(path, unwrap(net), weights)
         self = cls(net, **saved.settings._asdict())
-        inner = unwrap(net)
-        try:
-            Pooling.of(inner, resolve_taps(inner, saved.fitted.taps), self.pool)
-        except ValueError as error:
-            raise ModelFileError(f"{path} does not go with the network. {error}") from error
         ensemble = saved.fitted.ensemble
         self.ensemble.set_params(**{**ensemble.get_params(deep=False), "given": None})
         return self._adopt(saved.fitted, weights)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from torch import nn
 
 from rehead._typing import Array
 from rehead.audit import LabelReport
@@ -15,6 +16,7 @@ from rehead.ensemble import LayerEnsemble
 from rehead.evaluation.comparison import SOFTMAX
 from rehead.evaluation.outputs import ClassOutputs
 from rehead.files import persist
+from rehead.files.persist import ModelFileError
 from rehead.files.schema import (
     FieldError,
     Fields,
@@ -37,8 +39,11 @@ from rehead.files.schema import (
     text,
 )
 from rehead.gaussian.options import PRESETS, USAGE
+from rehead.torch.features import Pooling
 from rehead.torch.fitting import FittedHead
 from rehead.torch.pooling import POOLS
+from rehead.torch.taps import resolve_taps
+from rehead.torch.weights import KnownWeights
 
 KIND = "RobustHead"
 
@@ -134,6 +139,20 @@ class SavedHead(NamedTuple):
         class_names = own.get("class_names") or []
         require(len(set(class_names)) == len(class_names), "class_names has names twice.")
         return cls(fitted, Settings.from_json(own), own["fingerprint"])
+
+    def check_network(
+        self, path: str | os.PathLike[str], net: nn.Module, weights: KnownWeights
+    ) -> None:
+        """Raise unless this is the network that the head was made for."""
+        if self.fingerprint != weights.fingerprint:
+            raise ModelFileError(
+                f"{path} was made for a network with other weights. Load those weights into the "
+                "network first, or fit a new head."
+            )
+        try:
+            Pooling.of(net, resolve_taps(net, self.fitted.taps), self.settings.pool)
+        except ValueError as error:
+            raise ModelFileError(f"{path} does not go with the network. {error}") from error
 
 
 REPORT = {**NUMBERS, **LABELS}
