@@ -95,7 +95,12 @@ class TestLeftovers:
         assert names(tmp_path) == ["m"]
 
     def test_files_of_others_stay(self, tmp_path):
-        others = [".m.backup", ".m.0123456789abcdef.tmp", ".mm.0123456789abcdef.rehead", ".m.abc123"]
+        others = [
+            ".m.backup",
+            ".m.0123456789abcdef.tmp",
+            ".mm.0123456789abcdef.rehead",
+            ".m.abc123",
+        ]
         for name in others:
             (tmp_path / name).write_bytes(b"precious")
         write_atomically(tmp_path / "m", b"whole")

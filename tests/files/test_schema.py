@@ -62,7 +62,9 @@ class Case:
         with np.load(path.parent / "expected.npz") as file:
             old = dict(file)
         self.X, self.deep = old["X"][:5], old["deep"][:5]
-        self.given = {"softmax": old["softmax"][:5]} if "softmax" in old else {"net": old["logits"][:5]}
+        self.given = (
+            {"softmax": old["softmax"][:5]} if "softmax" in old else {"net": old["logits"][:5]}
+        )
         if kind == "RobustHead":
             self.net = network(old)
 
@@ -157,7 +159,9 @@ def test_what_is_refused_and_how_it_is_said(kind, tmp_path):
     """The faults that did most harm: NaN and negative priors, temperature 0, claims of memory."""
     case = Case(kind, FILES[kind][0])
     arrays, header = crafted.read(case.path)
-    prefix = {"RobustGaussianClassifier": "", "LayerEnsemble": "0.", "RobustHead": "ensemble.0."}[kind]
+    prefix = {"RobustGaussianClassifier": "", "LayerEnsemble": "0.", "RobustHead": "ensemble.0."}[
+        kind
+    ]
     settings = header["settings"]
     member = settings
     if kind != "RobustGaussianClassifier":
@@ -193,10 +197,9 @@ def test_what_is_refused_and_how_it_is_said(kind, tmp_path):
 def test_more_layers_than_the_file_holds_are_refused_at_once(tmp_path):
     case = Case("LayerEnsemble", FILES["LayerEnsemble"][0])
     arrays, header = crafted.read(case.path)
-    first = next(iter(header["settings"]["members"].values()))
-    header["settings"]["members"] = {f"layer{i}": first for i in range(60_000)}
+    header["settings"]["members"] |= {f"layer{i}": {} for i in range(60_000)}
     crafted.write(tmp_path / "m", arrays, header)
-    with pytest.raises(ModelFileError, match=r"member 'layer3' has no arrays|member 'layer1'"):
+    with pytest.raises(ModelFileError, match="member 'layer0' has no arrays"):
         LayerEnsemble.load(tmp_path / "m")
 
 
@@ -244,7 +247,11 @@ def problem(field, value, sizes=None):
     ("field", "right", "wrong"),
     [
         (floats("n", finite), np.ones(2), [np.array([1, np.nan]), np.ones(2, np.float16), [1.0]]),
-        (floats("n", simplex), np.array([0.25, 0.75]), [np.array([1.5, -0.5]), np.array([0.5, 0.6])]),
+        (
+            floats("n", simplex),
+            np.array([0.25, 0.75]),
+            [np.array([1.5, -0.5]), np.array([0.5, 0.6])],
+        ),
         (floats("n n", simplex), np.eye(2), [np.eye(2) * 2, np.ones((2, 3)) / 3, np.ones(2)]),
         (floats("n", share), np.array([0.0, 1.0]), [np.array([1.1]), np.array([np.nan])]),
         (floats("", positive), np.array(2.0), [np.array(0.0), np.array(np.inf), np.ones(1)]),
@@ -288,7 +295,9 @@ def test_shapes_agree_with_each_other():
     table = {"means": floats("C d"), "priors": floats("C"), "covariance": floats("d d")}
     good = {"means": np.ones((2, 3)), "priors": np.ones(2), "covariance": np.ones((3, 3))}
     check_fields(good, table, {})
-    with pytest.raises(FieldError, match=re.escape("priors has shape (3,), and must have (C), C = 2")):
+    with pytest.raises(
+        FieldError, match=re.escape("priors has shape (3,), and must have (C), C = 2")
+    ):
         check_fields({**good, "priors": np.ones(3)}, table, {})
     with pytest.raises(FieldError, match=r"means has shape \(2, 0\)"):
         check_fields({**good, "means": np.ones((2, 0))}, table, {})

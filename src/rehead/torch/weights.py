@@ -73,9 +73,7 @@ def _sums(net: nn.Module) -> Iterator[float]:
             yield float(value.sum(dtype=torch.float32 if half else None))
 
 
-def network_from_file(
-    make_net: Callable[[], nn.Module], path: str | os.PathLike[str]
-) -> nn.Module:
+def network_from_file(make_net: Callable[[], nn.Module], path: str | os.PathLike[str]) -> nn.Module:
     """A network with the weights of a file.
 
     The shapes of its weights are compared with those of the file before any memory is asked for,
