@@ -135,7 +135,7 @@ def test_ids_that_would_not_come_back_are_refused_and_nothing_is_written(trained
     x, y = trained.train
     ids = [(i, "left") for i in range(len(x))]
     head = RobustHead(trained.net, estimator="mcd").fit([(x, y, ids)])
-    with pytest.raises(TypeError, match="Ids of type .* cannot be saved"):
+    with pytest.raises(TypeError, match=r"Ids of type .* cannot be saved"):
         head.save(tmp_path / "head")
     assert not list(tmp_path.iterdir())
 

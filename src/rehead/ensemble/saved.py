@@ -45,7 +45,7 @@ def read_state(
     arrays: dict[str, Array], settings: dict[str, Any], known: Mapping[str, Any]
 ) -> SavedEnsemble:
     """What the state of a LayerEnsemble holds; ``known`` are its parameters by name."""
-    params = settings.get("params")
+    params: dict[str, Any] = settings.get("params", {})
     check_fields({"params": params}, {"params": mapping}, {})
     own = {name: value for name, value in settings.items() if name in INPUTS}
     learned = {name: value for name, value in settings.items() if name not in INPUTS}

@@ -102,10 +102,10 @@ def _array(types: str, shape: str, rules: tuple[Rule, ...]) -> Field:
         if not isinstance(value, np.ndarray) or value.dtype.name not in types.split():
             return f"must be an array of {' or '.join(types.split())}"
         problem = _shape_problem(value.shape, shape.split(), sizes)
-        found = (
-            (problem, *(rule(value, sizes) for rule in rules)) if problem is None else (problem,)
-        )
-        return next((p for p in found if p is not None), None)
+        if problem is not None:
+            return problem
+        problems = (rule(value, sizes) for rule in rules)
+        return next((p for p in problems if p is not None), None)
 
     return Field(check)
 

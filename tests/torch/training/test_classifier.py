@@ -48,6 +48,6 @@ def test_a_fit_that_fails_changes_nothing(classifier, noisy, fitted) -> None:
     if fitted:
         classifier.fit(noisy.X, noisy.y)
     before = dict(vars(classifier))
-    with pytest.raises(ValueError, match="labels|samples|outputs|classes"):
+    with pytest.raises(ValueError, match=r"outputs|classes"):
         classifier.fit(noisy.X, np.arange(len(noisy.X)) % 7)  # more classes than outputs
     assert vars(classifier) == before
