@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from reporting import circumstances
+from reporting import circumstances, write_json
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -99,7 +99,7 @@ def main() -> None:
     for w in track(missing, "training", disable=not missing):
         cells[key(*w)] = cell(*w)
         content = {**circumstances(vars(args)), "cells": cells}
-        RESULTS.write_text(json.dumps(content, indent=1) + "\n")
+        write_json(RESULTS, content)
     show(cells, args.seeds)
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import platform
 import statistics
-import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -18,6 +17,8 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 from threadpoolctl import threadpool_info
+
+from rehead.files.atomic import write_atomically
 
 Row = dict[str, Any]
 
@@ -213,15 +214,6 @@ def _line(target: dict[str, Any]) -> str:
 
 
 def write_json(path: Path, results: dict[str, Any]) -> None:
-    """Write beside the target and move into place: the file is whole or it is not there."""
+    """Write a file that is whole or not there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w") as file:
-            json.dump(results, file, indent=1)
-            file.write("\n")
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_atomically(path, f"{json.dumps(results, indent=1)}\n".encode())

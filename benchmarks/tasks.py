@@ -21,6 +21,7 @@ from rich.console import Console
 
 from rehead import data, noise
 from rehead.experiments.training import NoisyTask, TrainSettings, noisy_task, run_training
+from rehead.files.atomic import replacing
 
 CACHE = Path(os.environ.get("REHEAD_GRID", Path(__file__).parent / "cache"))
 PARTS = ("train", "validation", "test")
@@ -86,9 +87,9 @@ def _cached(name: str, make: Callable[[], Arrays]) -> Arrays:
     path = CACHE / f"{name}.npz"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(".part.npz")
-        np.savez(temporary, **make())
-        temporary.replace(path)
+        arrays = make()
+        with replacing(path) as file:
+            np.savez(file, **arrays)
     with np.load(path) as file:
         return {key: file[key] for key in file.files}
 

@@ -15,6 +15,17 @@ from rehead import _validation as check
 from rehead._typing import Array
 from rehead._warnings import warn
 from rehead.files import persist
+from rehead.files.schema import (
+    FieldError,
+    Fields,
+    check_fields,
+    count,
+    each,
+    mapping,
+    nullable,
+    require,
+    text,
+)
 from rehead.fitted import FittedGaussians, LabelVerdicts, fit_gaussians
 from rehead.gaussian import NoiseModel, group_by_class
 from rehead.gaussian.options import OPTIONS, Start, resolve_options
@@ -328,6 +339,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         settings["params"] = persist.params_to_json(self.get_params(deep=False))
         names = getattr(self, "feature_names_in_", None)
         settings["feature_names"] = None if names is None else names.tolist()
+        self.from_state(arrays, settings)  # what is written can be read
         persist.write_model(path, type(self).__name__, arrays, settings)
 
     @classmethod
@@ -339,9 +351,35 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         rehead.files.persist.ModelFileError
             If the file is damaged, of another kind, or of a newer version.
         """
-        arrays, settings = persist.read_model(path, cls.__name__)
-        fitted = FittedGaussians.from_state(arrays, settings)
-        names = settings["feature_names"]
-        return cls(**settings["params"])._adopt(
-            fitted, np.array(names, dtype=object) if names else None
+        return persist.load_model(path, cls.__name__, cls.from_state)
+
+    @classmethod
+    def from_state(cls, arrays: dict[str, Array], settings: dict[str, Any]) -> Self:
+        """From the arrays and the settings of a file; each field is checked."""
+        own = {name: settings[name] for name in settings.keys() & SETTINGS.keys()}
+        learned = {name: value for name, value in settings.items() if name not in SETTINGS}
+        fitted = FittedGaussians.from_state(arrays, learned)
+        check_fields(own, SETTINGS, {"d": fitted.gaussians.means.shape[1]})
+        check_params(own["params"], cls().get_params(deep=False), fitted.classes)
+        names = own["feature_names"]
+        return cls.from_fitted(
+            fitted, np.array(names, dtype=object) if names else None, **own["params"]
         )
+
+
+SETTINGS: Fields = {"params": mapping, "feature_names": nullable(each(text, "d"))}
+"""What a file holds beside that of a FittedGaussians."""
+
+
+def check_params(params: Mapping[str, Any], known: Mapping[str, Any], classes: Array) -> None:
+    """Raise a FieldError unless a model could have been fitted with these settings."""
+    strange = sorted(set(params) - set(known))
+    require(not strange, f"params has {strange[:1]}, which is no setting of this model.")
+    seed = params.get("random_state")
+    require(seed is None or count().check(seed, {}) is None, "params: random_state is no seed.")
+    chosen = {name: params.get(name) for name in OPTIONS}
+    try:
+        choice = resolve_options(params.get("estimator"), params.get("preset"), chosen)
+        choice.options.with_priors(classes)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FieldError(f"params: {error}") from error

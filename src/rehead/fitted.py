@@ -6,7 +6,7 @@ that check what users pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -14,6 +14,31 @@ import numpy as np
 
 from rehead._typing import Array
 from rehead.files import persist
+from rehead.files.schema import (
+    ROUNDING,
+    Fields,
+    Sizes,
+    above_zero,
+    ascending,
+    by_part,
+    check_fields,
+    covariance,
+    finite,
+    floats,
+    hashes,
+    labels,
+    mask,
+    moderate,
+    not_negative,
+    number,
+    one_of,
+    optional,
+    positive,
+    require,
+    simplex,
+    whole,
+    within,
+)
 from rehead.fingerprint import fingerprint
 from rehead.gaussian import ByClass, Composition, Fit, NoiseModel, TiedGaussians, estimate
 from rehead.gaussian.doubts import doubts_about_labels, doubts_about_sizes
@@ -204,10 +229,10 @@ class FittedGaussians:
 
     @classmethod
     def from_state(cls, arrays: dict[str, Array], settings: dict[str, Any]) -> Self:
-        """From :meth:`to_state`, or from what earlier versions wrote."""
-        g = tied_gaussians(arrays["means"], arrays["covariance"], arrays["priors"])
+        """From :meth:`to_state`, or from what earlier versions wrote; each field is checked."""
+        check_gaussians(arrays, settings)
         g = replace(
-            g,
+            _invertible(arrays),
             shrunk=settings["shrunk"],
             estimated=settings["estimated"],
             temperature=settings.get("temperature", 1.0),
@@ -230,6 +255,70 @@ class FittedGaussians:
                 Reference.from_arrays(arrays, "reference.") if "reference.size" in arrays else None
             ),
         )
+
+
+GAUSSIANS: Fields = {
+    "means": floats("C d", moderate),
+    "covariance": floats("d d", covariance),
+    "priors": floats("C", simplex),
+    "seen": hashes("n", ascending),
+    "seen_weights": floats("n", not_negative),
+    "seen_members": whole("n", within(-1, "C")),  # -1: for no class, in earlier files
+    "class_totals": optional(floats("C", not_negative)),
+    "support": mask("n"),
+    "trust": optional(floats("n", within(-ROUNDING, np.inf))),
+    "n_iter": whole("C", not_negative),
+    "offsets": optional(floats("C", moderate)),
+}
+NOISE: Fields = {
+    "temperature": floats("", positive),
+    "priors": floats("C", simplex),
+    "transition": floats("C C", simplex),
+    "anchors": floats("C", not_negative),
+    "nll": floats("", finite),
+    "wrong": optional(floats("", within(-ROUNDING, 1 + ROUNDING, nan=True))),
+    "unseen": optional(floats("", within(-ROUNDING, 1 + ROUNDING))),
+}
+REFERENCE: Fields = {
+    "relative": floats("q", finite, ascending),
+    "residual": floats("q", finite, ascending),
+    "strangeness": floats("q", ascending),
+    "size": floats("", positive),
+}
+SETTINGS: Fields = {
+    "classes": labels("C", ascend=True),
+    "dtype": one_of("<f4", "<f8", ">f4", ">f8"),
+    "temperature": optional(above_zero()),
+    "shrunk": number(0, 1),
+    "estimated": number(0, 1),
+}
+"""What a file holds of a FittedGaussians: C classes, d features, n training rows."""
+
+
+def check_gaussians(
+    arrays: Mapping[str, Array], settings: Mapping[str, Any], where: str = ""
+) -> None:
+    """Raise a FieldError unless this is what :meth:`FittedGaussians.to_state` gives."""
+    sizes: Sizes = {}
+    check_fields(settings, SETTINGS, sizes, where)
+    require(sizes["C"] >= 2, f"{where}classes must be two or more.")
+    parts = by_part(arrays)
+    check_fields(parts.pop(""), GAUSSIANS, sizes, where)
+    for name, fields in (("noise", NOISE), ("reference", REFERENCE)):
+        if name in parts:
+            check_fields(parts.pop(name), fields, sizes, f"{where}{name}.")
+    require(not parts, f"{where}{next(iter(parts), '')} is nothing that rehead knows.")
+
+
+def _invertible(arrays: Mapping[str, Array]) -> TiedGaussians:
+    """The Gaussians of a file, whose covariance must have the inverse that it had."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        g = tied_gaussians(arrays["means"], arrays["covariance"], arrays["priors"])
+    # Another processor may round its factor a little differently.
+    require(g.shrunk <= ROUNDING, "covariance must be positive definite.")
+    right = np.isfinite(g.weights).all() and np.isfinite(g.norms).all()
+    require(bool(right), "means are too far apart for the covariance.")
+    return g
 
 
 def label_columns(posterior: Array, codes: Array, distance: Array) -> Array:

@@ -22,9 +22,83 @@ def test_layer_inputs_hold_later_layers_to_the_first_ones():
         inputs.later({"a": frame[["v", "u"]], "p": np.ones((4, 2))})
     with pytest.raises(ValueError, match=r"Layer a: Input X contains NaN"):
         inputs.later({"a": frame * np.nan, "p": np.ones((4, 2))})
-    again = LayerInputs.from_json(["a", "p"], ["p"], inputs.to_json())
+    again = LayerInputs.from_json(inputs.to_json(), ["p"], {"a": 2})
     with pytest.raises(ValueError, match=r"feature names should match"):
         again.later({"a": frame[["v", "u"]], "p": np.ones((4, 2))})
+
+
+def given_logits(**kwargs):
+    """An ensemble with posteriors of a network, as logits or as kwargs["form"] makes them."""
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    X = rng.normal(size=(120, 2)) + 3 * y[:, None]
+    logits = rng.normal(size=(120, 3)) + 2 * np.eye(3)[y]
+    form = kwargs.pop("form", lambda z: z)
+
+    def layers(rows):
+        return {"a": X[rows], "p": form(logits[rows])}
+
+    train, held_out = np.arange(80), np.arange(80, 120)
+    ensemble = LayerEnsemble(given=["p"], random_state=0, **kwargs)
+    ensemble.fit(layers(train), y[train], validation=(layers(held_out), y[held_out]))
+    return ensemble, X, logits
+
+
+def softmax(z):
+    return np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("kwargs", [{}, {"preset": "paper"}], ids=str)
+def test_what_is_given_is_read_as_in_the_fit_and_not_by_its_looks(kwargs, tmp_path):
+    ensemble, X, logits = given_logits(**kwargs)
+    assert ensemble.inputs_.given_as == {"p": "logits"}
+    looks = np.array([[0.2, 0.3, 0.5]])  # logits that look like probabilities
+    alone = ensemble.predict_proba({"a": X[:1], "p": looks})
+    among = ensemble.predict_proba({"a": X[:2], "p": np.vstack([looks, logits[1:2]])})
+    np.testing.assert_allclose(alone[0], among[0], atol=1e-12)
+    ensemble.save(tmp_path / "m")
+    again = LayerEnsemble.load(tmp_path / "m")
+    np.testing.assert_array_equal(again.predict_proba({"a": X[:1], "p": looks}), alone)
+
+
+def test_probabilities_where_the_fit_had_logits_are_an_error():
+    ensemble, X, logits = given_logits()
+    with pytest.raises(ValueError, match="'p' holds probabilities, and held logits in the fit"):
+        ensemble.predict({"a": X, "p": softmax(logits)})
+
+
+def test_logits_where_the_fit_had_probabilities_are_an_error():
+    ensemble, X, logits = given_logits(form=softmax)
+    assert ensemble.inputs_.given_as == {"p": "probabilities"}
+    with pytest.raises(ValueError, match="'p' has rows that are no probabilities"):
+        ensemble.predict({"a": X, "p": logits})
+    with pytest.raises(ValueError, match="'p' has rows that are no probabilities"):
+        ensemble.predict({"a": X[:1], "p": logits[:1]})
+
+
+def test_training_and_held_out_samples_are_given_in_the_same_form():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X, z = rng.normal(size=(60, 2)) + 3 * y[:, None], rng.normal(size=(60, 2))
+    train, held_out = {"a": X[:40], "p": z[:40]}, {"a": X[40:], "p": softmax(z[40:])}
+    for first, second in ((train, held_out), (held_out, train)):
+        ensemble = LayerEnsemble(given=["p"], random_state=0)
+        labels = [y[:40], y[40:]] if first is train else [y[40:], y[:40]]
+        with pytest.raises(ValueError, match=r"holds probabilities|are no probabilities"):
+            ensemble.fit(first, labels[0], validation=(second, labels[1]))
+
+
+def test_the_form_of_files_of_an_earlier_version_is_found_by_its_looks():
+    ensemble, X, logits = given_logits()
+    arrays, settings = ensemble.to_state()
+    del settings["given_as"]
+    again = LayerEnsemble.from_state(arrays, settings)
+    for given in (logits, softmax(logits)):
+        np.testing.assert_allclose(
+            again.predict_proba({"a": X, "p": given}),
+            ensemble.predict_proba({"a": X, "p": logits}),
+            atol=1e-7,
+        )
 
 
 def test_columns_in_another_order_are_an_error_not_another_answer():

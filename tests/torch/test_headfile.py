@@ -11,6 +11,7 @@ from torch import nn
 from rehead import LayerEnsemble
 from rehead.files.persist import ModelFileError
 from rehead.torch import RobustHead
+from rehead.torch.headfile import SavedHead
 
 EARLIER = Path(__file__).parents[1] / "files" / "written_by_0_1_0"
 
@@ -128,3 +129,23 @@ def test_how_outputs_are_read_is_kept(trained, tmp_path):
     np.testing.assert_array_equal(again.predict_proba(trained.x), head.predict_proba(trained.x))
     one, other = (h.to_module()(trained.x) for h in (head, again))
     assert torch.equal(one, other)
+
+
+def test_ids_that_would_not_come_back_are_refused_and_nothing_is_written(trained, tmp_path):
+    x, y = trained.train
+    ids = [(i, "left") for i in range(len(x))]
+    head = RobustHead(trained.net, estimator="mcd").fit([(x, y, ids)])
+    with pytest.raises(TypeError, match=r"Ids of type .* cannot be saved"):
+        head.save(tmp_path / "head")
+    assert not list(tmp_path.iterdir())
+
+
+def test_layers_that_the_network_does_not_have_are_refused(head, tmp_path):
+    path = tmp_path / "head"
+    head.save(path)
+    saved = SavedHead.read(path)
+    taps = dict.fromkeys(head.layers_, "nowhere")
+    odd = saved._replace(fitted=saved.fitted._replace(taps=taps))
+    odd.write(path)
+    with pytest.raises(ModelFileError, match=r"does not go with the network.*no layer 'nowhere'"):
+        RobustHead.load(path, head.net)

@@ -9,13 +9,45 @@ from typing import Any, Self
 import numpy as np
 
 from rehead._typing import Array
+from rehead.audit.kinds import KINDS
 from rehead.audit.protocol import LabelJudge
 from rehead.files import persist
+from rehead.files.schema import (
+    ROUNDING,
+    Fields,
+    check_fields,
+    floats,
+    labels,
+    mask,
+    nullable,
+    number,
+    permutation,
+    require,
+    share,
+    simplex,
+    whole,
+    within,
+)
 
-NUMBERS = ("noise_rate", "noise_rate_error")
-LABELS = ("given", "suggested", "kind", "ids")
-ARRAYS = ("quality", "suggested_probability", "typicality", "in_sample", "order", "transition")
-"""The fields by how a file holds them."""
+NUMBERS: Fields = {
+    "noise_rate": number(-ROUNDING, 1 + ROUNDING),
+    "noise_rate_error": number(0, nan=True),
+}
+LABELS: Fields = {
+    "given": labels("n"),
+    "suggested": labels("n"),
+    "kind": labels("n"),
+    "ids": nullable(labels("n")),
+}
+ARRAYS: Fields = {
+    "quality": floats("n", share),
+    "suggested_probability": floats("n", share),
+    "typicality": floats("n", within(-ROUNDING, 1 + ROUNDING, nan=True)),
+    "in_sample": mask("n"),
+    "order": whole("n", permutation),
+    "transition": floats("C C", simplex),
+}
+"""What a file holds of a report, by how it does: C classes, n samples."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,18 +91,25 @@ class LabelScores:
         settings: dict[str, Any] = {name: getattr(self, name) for name in NUMBERS}
         for name in LABELS:
             value = getattr(self, name)
-            settings[name] = None if value is None else persist.labels_to_json(value)
+            what = "Ids" if name == "ids" else "Labels"
+            settings[name] = None if value is None else persist.labels_to_json(value, what)
         return {name: getattr(self, name) for name in ARRAYS}, settings
 
     @classmethod
     def from_state(
         cls, arrays: Mapping[str, Array], settings: Mapping[str, Any], model: LabelJudge
     ) -> Self:
-        """From :meth:`to_state`, with the model that judged."""
-        labels = {
-            name: None if settings[name] is None else persist.labels_from_json(settings[name])
-            for name in LABELS
-        }
-        fields: dict[str, Any] = {name: arrays[name] for name in ARRAYS} | labels
+        """From :meth:`to_state`, with the model that judged; each field is checked."""
+        sizes = {"C": len(model.classes_)}
+        check_fields(settings, {**NUMBERS, **LABELS}, sizes, "report.")
+        check_fields(arrays, ARRAYS, sizes, "report.")
+        known = {"given": model.classes_.tolist(), "suggested": model.classes_.tolist()}
+        for name, choices in {**known, "kind": list(KINDS)}.items():
+            strange = set(settings[name]["values"]) - set(choices)
+            require(not strange, f"report.{name} has {list(strange)[:1]}, which it cannot have.")
+        fields: dict[str, Any] = {name: arrays[name] for name in ARRAYS}
+        for name in LABELS:
+            saved = settings[name]
+            fields[name] = None if saved is None else persist.labels_from_json(saved)
         fields |= {name: settings[name] for name in NUMBERS}
         return cls(**fields, classes=model.classes_, model=model)

@@ -6,9 +6,8 @@ long as the sources do not change. Without a writable cache folder it is decoded
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from rehead._progress import progress_bar
 from rehead._typing import Array
 from rehead.data.archive import readable
 from rehead.data.files import DataFileError, user_cache
+from rehead.files.atomic import replacing
 
 SIDE = 32
 VERSION = 1
@@ -81,16 +81,8 @@ def _read_kept(kept: Path) -> Array | None:
 
 
 def _keep(kept: Path, images: Array) -> None:
-    temporary = None
-    try:
+    # Not being able to keep it costs time only.
+    with contextlib.suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=kept.parent, prefix=f".{kept.name}.")
-        with os.fdopen(handle, "wb") as file:
+        with replacing(kept) as file:
             np.save(file, images, allow_pickle=False)
-        os.replace(temporary, kept)
-    except BaseException as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        # Not being able to keep it costs time only.
-        if not isinstance(error, OSError):
-            raise

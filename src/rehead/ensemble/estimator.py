@@ -19,12 +19,12 @@ from rehead.ensemble.consensus import fit_consensus
 from rehead.ensemble.fitted import Consensus, FittedEnsemble
 from rehead.ensemble.inputs import (
     LayerInputs,
-    as_posterior,
     check_held_out,
     check_not_shared,
     warn_of_absent_classes,
 )
 from rehead.ensemble.problem import STACK, Problem
+from rehead.ensemble.saved import WEIGHTS, read_state
 from rehead.files import persist
 from rehead.fitted import LabelVerdicts
 from rehead.gaussian import NoiseModel
@@ -174,7 +174,7 @@ priors, random_state
             Show what is done. Default: in a terminal.
         """
         if self.weights is not None:
-            check.check_choice(self.weights, ("nll", "corrected", "equal"), "weights")
+            check.check_choice(self.weights, WEIGHTS, "weights")
         check.check_layers(layers)
         if isinstance(self.given, str):
             raise ValueError(f"given must be a list of names, got {self.given!r}.")
@@ -244,8 +244,7 @@ priors, random_state
             raise ValueError("All layers are given posteriors. Add one with features.")
         n = len(next(iter(features.values())))
         classes, codes = check.encode_labels(check.check_labels(y, n))
-        given = {name: as_posterior(layers[name], len(classes), name) for name in inputs.given}
-        return Problem(features, given, codes, classes)
+        return Problem(features, inputs.first_given(layers, len(classes)), codes, classes)
 
     def _adopt(self, fitted: FittedEnsemble, inputs: LayerInputs) -> Self:
         self.fitted_ = fitted
@@ -351,7 +350,7 @@ priors, random_state
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read an ensemble that :meth:`save` wrote."""
-        return cls.from_state(*persist.read_model(path, cls.__name__))
+        return persist.load_model(path, cls.__name__, cls.from_state)
 
     def to_state(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """Settings and all that was learned, as arrays and JSON."""
@@ -359,23 +358,12 @@ priors, random_state
         arrays, settings = self.fitted_.to_state()
         params = persist.params_to_json(self.get_params(deep=False))
         settings["params"] = {**params, "given": list(self.given) if self.given else None}
-        settings["inputs"] = self.inputs_.names
-        settings["features"] = self.inputs_.to_json()
+        settings |= self.inputs_.to_json()
+        self.from_state(arrays, settings)  # what is written can be read
         return arrays, settings
 
     @classmethod
     def from_state(cls, arrays: dict[str, Array], settings: dict[str, Any]) -> Self:
-        """From :meth:`to_state`, or from what earlier versions wrote."""
-        self = cls(**settings["params"])
-        fitted = FittedEnsemble.from_state(arrays, settings)
-        # Earlier files know the widths of layers only where these are members.
-        widths = {
-            name: {
-                "width": member.gaussians.means.shape[1],
-                "names": settings["members"][name].get("feature_names"),
-            }
-            for name, member in fitted.members.items()
-        }
-        known = settings.get("features", widths)
-        inputs = LayerInputs.from_json(settings["inputs"], list(fitted.given), known)
-        return self._adopt(fitted, inputs)
+        """From :meth:`to_state`, or from what earlier versions wrote; each field is checked."""
+        saved = read_state(arrays, settings, cls().get_params(deep=False))
+        return cls(**saved.params)._adopt(saved.fitted, saved.inputs)

@@ -10,7 +10,27 @@ import numpy as np
 from rehead._typing import Array
 from rehead.ensemble.inputs import as_posterior
 from rehead.ensemble.problem import STACK, Layers, join
-from rehead.fitted import FittedGaussians, LabelVerdicts, label_columns
+from rehead.files.schema import (
+    FieldError,
+    Fields,
+    Sizes,
+    by_name,
+    by_part,
+    check_fields,
+    count,
+    finite,
+    floats,
+    mapping,
+    names,
+    nullable,
+    number,
+    optional,
+    record,
+    require,
+    simplex,
+    text,
+)
+from rehead.fitted import NOISE, FittedGaussians, LabelVerdicts, label_columns
 from rehead.gaussian import NoiseModel
 from rehead.gaussian.calibration import Calibration
 from rehead.gaussian.probability import log_probabilities
@@ -208,28 +228,95 @@ class FittedEnsemble:
 
     @classmethod
     def from_state(cls, arrays: dict[str, Array], settings: dict[str, Any]) -> Self:
-        """From :meth:`to_state`, or from what earlier versions wrote."""
-        members = {}
-        for i, (name, of_member) in enumerate(settings["members"].items()):
-            prefix = f"{i}."
-            own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
-            members[name] = FittedGaussians.from_state(own, of_member)
+        """From :meth:`to_state`, or from what earlier versions wrote; each field is checked."""
+        check_fields(settings, SETTINGS, {})
+        parts = by_part(arrays)
+        members = _members_of(parts, settings["members"])
+        classes = next(iter(members.values())).classes
         # Earlier files have the names of the members, and what was set by the user.
         given = settings.get("given", [n for n in settings.get("layers", []) if n not in members])
-        consensus = None
-        if settings.get("judgement") is not None:
-            noise = NoiseModel.from_arrays(arrays, "judgement.")
-            consensus = Consensus(noise=noise, trust=np.empty(0), **settings["judgement"])
-        return cls(
-            classes=next(iter(members.values())).classes,
+        sizes = {"C": len(classes), "m": len(members) + len(given), "C+1": len(classes) + 1}
+        check_fields(parts.pop(""), ARRAYS, sizes)
+        calibrations = parts.pop("calibration", {})
+        fields = {name: optional(floats("C+1", finite)) for name in given}
+        check_fields(calibrations, fields, sizes, "calibration.")
+        consensus = _consensus_of(parts, settings.get("judgement"), sizes)
+        require(not parts, f"{next(iter(parts), '')} is nothing that rehead knows.")
+        fitted = cls(
+            classes=classes,
             members=members,
-            given={name: _calibration(arrays.get(f"calibration.{name}")) for name in given},
+            given={name: _calibration(calibrations.get(name), name) for name in given},
             weights=arrays["weights"],
             stacked=settings.get("stacked", []),
             density_member=_density_member_of(settings, list(members)),
             transition=arrays.get("transition"),
             consensus=consensus,
         )
+        _check_names(fitted)
+        return fitted
+
+
+ARRAYS: Fields = {
+    "weights": floats("m", simplex),
+    "transition": optional(floats("C C", simplex)),
+}
+JUDGEMENT: Fields = {"gaps": by_name(number()), "judges": names, "rounds": count()}
+SETTINGS: Fields = {
+    "members": by_name(mapping),
+    "given": optional(names),
+    "stacked": optional(names),
+    "density_member": optional(text),
+    "judgement": optional(nullable(record(JUDGEMENT))),
+    "layers": optional(names),  # of earlier files
+    "params": optional(mapping),  # which tell more in these
+}
+"""What a file holds of a FittedEnsemble, beside its members ("0.means", ...) by their number,
+calibrations of what is given ("calibration.NAME"), and the noise that the judges found
+("judgement.nll", ...): C classes, m members."""
+
+
+def _members_of(parts: dict[str, Any], settings: dict[str, Any]) -> dict[str, FittedGaussians]:
+    """Members of a file, whose arrays are taken out of its parts."""
+    require(len(settings) > 0, "members must not be empty.")
+    first = next(iter(settings.values())).get("classes")
+    members = {}
+    for i, (name, saved) in enumerate(settings.items()):
+        require(str(i) in parts, f"member {name!r} has no arrays.")
+        # Earlier files tell of members what is that of a classifier.
+        own = {k: v for k, v in saved.items() if k not in ("params", "feature_names")}
+        require(own.get("classes") == first, f"member {name!r} has other classes than the first.")
+        try:
+            members[name] = FittedGaussians.from_state(parts.pop(str(i)), own)
+        except FieldError as error:
+            raise FieldError(f"member {name!r}: {error}") from error
+    return members
+
+
+def _consensus_of(parts: dict[str, Any], saved: Any, sizes: Sizes) -> Consensus | None:
+    """The consensus of a file, whose arrays are taken out of its parts."""
+    if saved is None:
+        return None
+    arrays = parts.pop("judgement", {})
+    check_fields(arrays, NOISE, dict(sizes), "judgement.")
+    return Consensus(noise=NoiseModel.from_arrays(arrays, ""), trust=np.empty(0), **saved)
+
+
+def _check_names(fitted: FittedEnsemble) -> None:
+    """Raise a FieldError where names do not go together."""
+    members, widths = fitted.members, {}
+    for name, member in members.items():
+        widths[name] = member.gaussians.means.shape[1]
+    unique = len(set(fitted.names)) == len(fitted.names)
+    require(unique, "given has the name of a member.")
+    require(fitted.density_member in members, "density_member is no member.")
+    require((STACK in members) == bool(fitted.stacked), "stacked does not go with the members.")
+    joined = [widths[name] for name in fitted.stacked if name in widths]
+    if len(joined) == len(fitted.stacked) > 0:
+        require(sum(joined) == widths[STACK], "stacked has another width than its layers.")
+    if fitted.consensus is not None:
+        judges = fitted.consensus.judges
+        require(len(judges) > 0, "judgement.judges must not be empty.")
+        require(fitted.judging_member in members, "judgement.judges are no members.")
 
 
 def mixture(weights: Array, posteriors: list[Array]) -> Array:
@@ -247,8 +334,11 @@ def _posterior_and_distance(member: FittedGaussians) -> Any:
     return reduce
 
 
-def _calibration(numbers: Array | None) -> Calibration | None:
-    return None if numbers is None else Calibration(float(numbers[0]), numbers[1:])
+def _calibration(numbers: Array | None, name: str) -> Calibration | None:
+    if numbers is None:
+        return None
+    require(numbers[0] > 0, f"calibration.{name} must begin with a temperature above 0.")
+    return Calibration(float(numbers[0]), numbers[1:])
 
 
 def _density_member_of(settings: dict[str, Any], members: list[str]) -> str:

@@ -13,11 +13,35 @@ from rehead._columns import as_column
 from rehead._typing import Array
 from rehead._warnings import warn
 from rehead.ensemble.problem import HeldOut
+from rehead.files.schema import (
+    Fields,
+    by_name,
+    check_fields,
+    count,
+    each,
+    names,
+    nullable,
+    one_of,
+    optional,
+    record,
+    require,
+    text,
+)
 from rehead.fingerprint import fingerprint
 from rehead.gaussian.probability import softmax
 
 FEW_SHARED = 0.02
 """So few may be alike by chance: copies in the data, samples to which a layer is silent."""
+
+
+PROBABILITIES, LOGITS = "probabilities", "logits"
+FEATURES: Fields = {"width": count(1), "names": nullable(each(text))}
+INPUTS: Fields = {
+    "inputs": names,
+    "features": by_name(record(FEATURES)),
+    "given_as": optional(by_name(one_of(PROBABILITIES, LOGITS))),
+}
+"""What a file holds of the layers."""
 
 
 class Layer(BaseEstimator):
@@ -32,9 +56,13 @@ class Layer(BaseEstimator):
         return {"width": self.n_features_in_, "names": None if names is None else names.tolist()}
 
     def remember(self, saved: Mapping[str, Any]) -> None:
-        """Remember what :meth:`to_json` gave."""
+        """Remember what :meth:`to_json` gave; earlier files may not know it."""
+        if not saved:
+            return
         self.n_features_in_ = saved["width"]
         if saved["names"]:
+            fits = len(saved["names"]) == saved["width"]
+            require(fits, f"features: there are {len(saved['names'])} names for {saved['width']}.")
             self.feature_names_in_ = np.array(saved["names"], dtype=object)
 
 
@@ -47,31 +75,49 @@ class LayerInputs:
         All layers, in order.
     given : list of str
         Those that are posteriors already.
+    given_as : dict of str to str
+        How these are read, "probabilities" or "logits". The fit finds out. Where an earlier file
+        does not tell, every call does.
     """
 
     def __init__(self, names: Sequence[str], given: Sequence[str]) -> None:
         self.names, self.given = list(names), list(given)
+        self.given_as: dict[str, str] = {}
         self._features = {name: Layer() for name in names if name not in given}
 
     def first(self, layers: Mapping[str, Any]) -> dict[str, Array]:
         """Features of the fit, whose widths and column names are remembered."""
         return {name: self._of_layer(name, layers[name], reset=True) for name in self._features}
 
-    def later(self, layers: Any) -> dict[str, Array]:
-        """Features of other samples; given posteriors are passed on as they are."""
-        check.check_layers(layers, expected=self.names)
-        return {
-            name: (
-                _given(layers[name], name)
-                if name in self.given
-                else self._of_layer(name, layers[name], reset=False)
-            )
-            for name in self.names
+    def first_given(self, layers: Mapping[str, Any], n_classes: int) -> dict[str, Array]:
+        """Given posteriors of the fit, as probabilities; how they are to be read is remembered."""
+        found = {name: _checked_posterior(layers[name], n_classes, name) for name in self.given}
+        self.given_as = {
+            name: PROBABILITIES if _are_distributions(p, NEAR_ONE) else LOGITS
+            for name, p in found.items()
         }
+        return {name: read_posterior(p, self.given_as[name], name) for name, p in found.items()}
+
+    def later(self, layers: Any) -> dict[str, Array]:
+        """Features of other samples, and given posteriors as probabilities.
+
+        Where an earlier file does not tell how these are read, they are passed on as they are.
+        """
+        check.check_layers(layers, expected=self.names)
+        return {name: self._later(name, layers[name]) for name in self.names}
+
+    def _later(self, name: str, values: Any) -> Array:
+        if name not in self.given:
+            return self._of_layer(name, values, reset=False)
+        given = _given(values, name)
+        if name not in self.given_as or given.ndim != 2:  # the latter is refused where it is used
+            return given
+        p = _checked_posterior(given, given.shape[1], name)
+        return read_posterior(p, self.given_as[name], name)
 
     def _of_layer(self, name: str, X: Any, *, reset: bool) -> Array:
         known, shape = self._features[name], np.shape(X)
-        width = getattr(known, "n_features_in_", None)  # earlier files may not know it
+        width = getattr(known, "n_features_in_", None)
         if not reset and width is not None and len(shape) == 2 and shape[1] != width:
             raise ValueError(
                 f"Layer {name} has {shape[1]} features, and had {width} in "
@@ -89,17 +135,23 @@ class LayerInputs:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON."""
-        return {name: known.to_json() for name, known in self._features.items()}
+        features = {name: known.to_json() for name, known in self._features.items()}
+        return {"inputs": self.names, "features": features, "given_as": self.given_as}
 
     @classmethod
     def from_json(
-        cls, names: Sequence[str], given: Sequence[str], saved: Mapping[str, Any]
+        cls, saved: Mapping[str, Any], given: Sequence[str], widths: Mapping[str, int]
     ) -> LayerInputs:
-        """From :meth:`to_json`."""
-        self = cls(names, given)
+        """From :meth:`to_json`; each field is checked. ``widths`` are those of the members."""
+        check_fields(saved, INPUTS, {})
+        self = cls(saved["inputs"], given)
         for name, known in self._features.items():
-            if name in saved:
-                known.remember(saved[name])
+            known.remember(saved["features"].get(name, {}))
+            found = getattr(known, "n_features_in_", None)
+            right = name not in widths or found == widths[name]
+            require(right, f"features: {name!r} has not the width of its member.")
+        self.given_as = saved.get("given_as", {})
+        require(set(self.given_as) <= set(given), "given_as has names that are not given.")
         return self
 
 
@@ -109,8 +161,39 @@ def _given(values: Any, name: str) -> Array:
     return array
 
 
+NEAR_ONE = 1e-3
+"""So far from 1 may the sum of probabilities be, for rounding; ten times as far after the fit."""
+NO_CHANCE = 10
+"""So many rows of logits are not all distributions by chance."""
+
+
 def as_posterior(values: Any, n_classes: int, name: str) -> Array:
-    """Probabilities from probabilities or logits."""
+    """Probabilities from probabilities or logits, whichever they look like."""
+    p = _checked_posterior(values, n_classes, name)
+    return p if _are_distributions(p, NEAR_ONE) else softmax(p, overwrite=True)
+
+
+def read_posterior(p: Array, given_as: str, name: str) -> Array:
+    """Probabilities from what is known to be probabilities or logits.
+
+    What clearly is the other is an error: it would be misread without a word.
+    """
+    if given_as == PROBABILITIES:
+        if not _are_distributions(p, 10 * NEAR_ONE):
+            raise ValueError(
+                f"The posterior {name!r} has rows that are no probabilities: they must not be "
+                "negative and must sum to 1. The fit had probabilities, so pass probabilities."
+            )
+        return p
+    if len(p) >= NO_CHANCE and _are_distributions(p, NEAR_ONE):
+        raise ValueError(
+            f"The posterior {name!r} holds probabilities, and held logits in the fit. Pass logits."
+        )
+    return softmax(p, overwrite=True)
+
+
+def _checked_posterior(values: Any, n_classes: int, name: str) -> Array:
+    """A copy with a column for each class, finite."""
     p = _given(values, name)
     if p.ndim != 2 or p.shape[1] != n_classes:
         raise ValueError(
@@ -119,9 +202,11 @@ def as_posterior(values: Any, n_classes: int, name: str) -> Array:
         )
     p = p.astype(np.float64 if p.dtype == np.float64 else np.float32)
     check.check_finite(p, what=name)
-    if (p >= 0).all() and np.allclose(p.sum(axis=1), 1.0, atol=1e-3):
-        return p
-    return softmax(p, overwrite=True)
+    return p
+
+
+def _are_distributions(p: Array, near: float) -> bool:
+    return bool((p >= 0).all() and (np.abs(p.sum(axis=1) - 1.0) <= near).all())
 
 
 def check_held_out(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import json
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -20,14 +19,14 @@ from rehead import _validation as check
 from rehead import data, noise
 from rehead._typing import Array
 from rehead.data import Split, Splits
-from rehead.files.persist import write_atomically
+from rehead.experiments.runfile import RUN, read_run, write_run
+from rehead.files.persist import ModelFileError
 
 if TYPE_CHECKING:
     from torch import nn
 
     from rehead.torch.training import Method, Recipe, Trained
 
-RUN = "run.json"
 WATCHED = 1000
 """Test samples that are watched during training."""
 KINDS = ("none", *noise.NOISES, "semantic", "open-set")
@@ -283,7 +282,7 @@ def _write_run(folder: Path, settings: TrainSettings, result: TrainResult) -> No
         "labels": result.task.labels.tolist(),
         "validation_labels": result.task.validation_labels.tolist(),
     }
-    write_atomically(folder / RUN, json.dumps(content).encode())
+    write_run(folder, content)
 
 
 class FinishedRun(NamedTuple):
@@ -310,8 +309,14 @@ def is_run(folder: str | Path) -> bool:
 
 
 def open_run(folder: str | Path) -> FinishedRun:
-    """A finished run: its network with weights, its data and labels."""
-    from safetensors.torch import load_file
+    """A finished run: its network with weights, its data and labels.
+
+    Raises
+    ------
+    rehead.files.persist.ModelFileError
+        If ``run.json`` is damaged, or does not go with the weights or the data.
+    """
+    from rehead.torch.weights import network_from_file
 
     folder = Path(folder)
     if not is_run(folder):
@@ -319,11 +324,17 @@ def open_run(folder: str | Path) -> FinishedRun:
             f"{folder} holds no finished run ({RUN} is missing). Finish it: call `rehead train` "
             "again with the same options."
         )
-    content = json.loads((folder / RUN).read_text(encoding="utf-8"))
-    labels = np.asarray(content["labels"])
+    content = read_run(folder, [field.name for field in dataclasses.fields(TrainSettings)])
+    labels, held_out = (np.array(content[n], np.int64) for n in ("labels", "validation_labels"))
     given = labels if content["settings"]["labels"] is not None else None
     settings = TrainSettings(**{**content["settings"], "labels": given})
-    task = noisy_task(settings)
-    net = network_factory(settings, task.splits)()
-    net.load_state_dict(load_file(folder / "net.safetensors"))
-    return FinishedRun(net.eval(), task.splits, labels, np.asarray(content["validation_labels"]))
+    splits = noisy_task(settings).splits
+    for found, part in ((labels, splits.train), (held_out, splits.validation)):
+        right = len(found) == len(part.y) and (found < len(splits.class_names)).all()
+        if not right:
+            raise ModelFileError(
+                f"{folder / RUN} has labels that do not go with {settings.data}: {len(found)} for "
+                f"{len(part.y)} samples of {len(splits.class_names)} classes. Train anew."
+            )
+    net = network_from_file(network_factory(settings, splits), folder / "net.safetensors")
+    return FinishedRun(net.eval(), splits, labels, held_out)

@@ -9,20 +9,25 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from rehead._typing import Array
+from rehead.files import schema
+from rehead.files.atomic import write_atomically as write_atomically
+from rehead.files.schema import FieldError, check_fields
 
-FORMAT_VERSION = 2
-"""2: ensembles keep column names, heads their baselines and the report in a part of its own."""
+Model = TypeVar("Model")
+
+FORMAT_VERSION = 3
+"""2: ensembles keep column names, heads their baselines and the report in a part of its own.
+3: ensembles keep how given posteriors are read."""
 
 
 class ModelFileError(ValueError):
@@ -46,29 +51,6 @@ def write_model(
     header = {"kind": kind, "version": FORMAT_VERSION, "settings": settings}
     header["sha256"] = _checksum(arrays, header)
     write_atomically(Path(path), save(arrays, metadata={"rehead": json.dumps(header)}))
-
-
-def write_atomically(target: Path, content: bytes) -> None:
-    """Write a file whole or not at all: beside its target first, then moved into place."""
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {target.parent}. Make it first.")
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def remove_leftovers(target: Path) -> None:
-    """Remove what a process that was killed while it wrote this file left beside it."""
-    for leftover in target.parent.glob(f".{target.name}.*"):
-        leftover.unlink(missing_ok=True)
 
 
 class Header(NamedTuple):
@@ -101,6 +83,28 @@ def read_model(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Array
     return arrays, header.settings
 
 
+def load_model(
+    path: str | os.PathLike[str],
+    kind: str,
+    build: Callable[[dict[str, Array], dict[str, Any]], Model],
+) -> Model:
+    """Read a file and build what it holds; an error in a field names the file."""
+    arrays, settings = read_model(path, kind)
+    with naming(path):
+        return build(arrays, settings)
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Tell of which file a field is wrong."""
+    try:
+        yield
+    except FieldError as error:
+        raise ModelFileError(
+            f"{path} does not hold what it should: {error} Save the model again, or fit it anew."
+        ) from error
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
     if not path.exists():
@@ -110,29 +114,38 @@ def _opened(path: Path) -> Iterator[Any]:
             yield file
     except ModelFileError:
         raise
-    except (SafetensorError, OSError, ValueError) as error:
+    # Types that numpy does not have are an AttributeError or a TypeError.
+    except (SafetensorError, OSError, ValueError, TypeError, AttributeError) as error:
         raise ModelFileError(
             f"{path} is not a model file of rehead, or it is damaged ({error}). Save the model "
             "again, or fit it anew."
         ) from error
 
 
+HEADER = {
+    "kind": schema.text,
+    "version": schema.count(1),
+    "settings": schema.mapping,
+    "sha256": schema.text,
+}
+"""What every model file says about itself, beside its arrays."""
+
+
 def _header(path: Path, metadata: Mapping[str, str] | None) -> Header:
     try:
         whole = json.loads((metadata or {})["rehead"])
-        checksum = whole.pop("sha256")
-        version = int(whole["version"])
-        header = Header(whole["kind"], whole["settings"], checksum, whole)
-    except (KeyError, TypeError, ValueError) as error:
+        check_fields(whole, HEADER, {})
+    except (KeyError, ValueError, RecursionError) as error:
         raise ModelFileError(
             f"{path} is a safetensors file, but not one that rehead wrote."
         ) from error
-    if version > FORMAT_VERSION:
+    if whole["version"] > FORMAT_VERSION:
         raise ModelFileError(
-            f"{path} was written by a newer rehead (format {version}, this one reads up to "
-            f"{FORMAT_VERSION}). Upgrade with: pip install --upgrade rehead"
+            f"{path} was written by a newer rehead (format {whole['version']}, this one reads up "
+            f"to {FORMAT_VERSION}). Upgrade with: pip install --upgrade rehead"
         )
-    return header
+    checksum = whole.pop("sha256")
+    return Header(whole["kind"], whole["settings"], checksum, whole)
 
 
 def params_to_json(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,15 +159,21 @@ def params_to_json(params: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def labels_to_json(classes: Array) -> dict[str, Any]:
-    """Class labels with their dtype."""
-    if classes.dtype.kind not in "biufUO":
-        raise TypeError(f"Labels of type {classes.dtype} cannot be saved; use int or str labels.")
-    return {"dtype": classes.dtype.str, "values": classes.tolist()}
+def labels_to_json(labels: Array, what: str = "Labels") -> dict[str, Any]:
+    """Labels with their dtype; those that would not come back as they are, are a TypeError."""
+    values = [v.item() if isinstance(v, np.generic) else v for v in labels.tolist()]
+    saved = {"dtype": labels.dtype.str, "values": values}
+    problem = schema.labels("n").check(saved, {}) if labels.ndim == 1 else "have several columns"
+    if problem is not None:
+        raise TypeError(
+            f"{what} of type {labels.dtype} cannot be saved: they would not come back as they are. "
+            "Use whole numbers or text."
+        )
+    return saved
 
 
 def labels_from_json(saved: Mapping[str, Any]) -> Array:
-    """Class labels as they were."""
+    """Labels as they were."""
     return np.array(saved["values"], dtype=np.dtype(saved["dtype"]))
 
 
@@ -165,9 +184,3 @@ def _checksum(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> str:
         digest.update(f"{name}:{a.dtype.str}:{a.shape};".encode())
         digest.update(a.tobytes())
     return digest.hexdigest()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

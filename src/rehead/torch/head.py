@@ -20,7 +20,6 @@ from rehead.ensemble import LayerEnsemble
 from rehead.evaluation.baselines import check_baselines
 from rehead.evaluation.comparison import Comparison, compare_ensemble
 from rehead.evaluation.outputs import check_class_names
-from rehead.files.persist import ModelFileError
 from rehead.torch.batches import Keys, check_keys
 from rehead.torch.extracted import Features
 from rehead.torch.features import Pooling, Wanted, extract
@@ -343,7 +342,8 @@ class RobustHead:
         Raises
         ------
         TypeError
-            If layers or pooling are functions, which a file cannot hold.
+            If layers or pooling are functions, or ids are no numbers or text: a file cannot hold
+            them.
         """
         self._check_fitted()
         settings = Settings(self.layers, self.pool, self.softmax, self.class_names, self.keys)
@@ -360,11 +360,7 @@ class RobustHead:
         """
         saved = SavedHead.read(path)
         weights = KnownWeights(unwrap(net))
-        if saved.fingerprint != weights.fingerprint:
-            raise ModelFileError(
-                f"{path} was made for a network with other weights. Load those weights into the "
-                "network first, or fit a new head."
-            )
+        saved.check_network(path, unwrap(net), weights)
         self = cls(net, **saved.settings._asdict())
         ensemble = saved.fitted.ensemble
         self.ensemble.set_params(**{**ensemble.get_params(deep=False), "given": None})

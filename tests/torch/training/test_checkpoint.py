@@ -266,3 +266,43 @@ def test_a_network_that_is_given_goes_on_too(fit, make_net, same, tmp_path) -> N
     with pytest.raises(StopError):
         fit(make_net=given(), folder=tmp_path, on_epoch=stop_after(1))
     assert same(fit(make_net=make_net(), folder=tmp_path).net, fit(make_net=given()).net)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (lambda arrays, settings: arrays.pop("net0/hidden1.0.bias"), "net0 is another network"),
+        (
+            lambda arrays, settings: arrays.update({"net0/hidden1.0.bias": np.ones(99)}),
+            "net0 is another network",
+        ),
+        (
+            lambda arrays, settings: arrays.update({"optimizer0/99/exp_avg": np.ones(1)}),
+            "optimizer0/99/exp_avg belongs to no parameter",
+        ),
+        (
+            lambda arrays, settings: arrays.update({"optimizer0/x": np.ones(1)}),
+            "optimizer0/x belongs to no parameter",
+        ),
+        (
+            lambda arrays, settings: arrays.update({"optimizer0/0/strange": np.array(1.0)}),
+            "optimizer0 is another optimiser",
+        ),
+        (lambda arrays, settings: arrays.update({"more": np.ones(1)}), "arrays of no part"),
+        (lambda arrays, settings: settings.pop("history"), "history is missing"),
+        (lambda arrays, settings: settings.update(history=[{}]), "history has no epoch 1"),
+        (lambda arrays, settings: settings.update(history=3), "history must be a list"),
+        (lambda arrays, settings: settings.update(identity=[]), "identity must be an object"),
+    ],
+)
+def test_a_checkpoint_of_other_content_is_refused(change, match, fit, tmp_path) -> None:
+    with pytest.raises(StopError):
+        fit(folder=tmp_path, on_epoch=stop_after(1))
+    path = tmp_path / "checkpoint.safetensors"
+    arrays, settings = persist.read_model(path, "training checkpoint")
+    change(arrays, settings)
+    persist.write_model(path, "training checkpoint", arrays, settings)
+    before = path.read_bytes()
+    with pytest.raises(ModelFileError, match=match):
+        fit(folder=tmp_path)
+    assert path.read_bytes() == before

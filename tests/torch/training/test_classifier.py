@@ -41,3 +41,13 @@ def test_fitting_again_begins_with_a_new_network(classifier, noisy, same) -> Non
     again = classifier.fit(noisy.X, noisy.y).net_
     assert again is not first
     assert same(again, first)
+
+
+@pytest.mark.parametrize("fitted", [True, False])
+def test_a_fit_that_fails_changes_nothing(classifier, noisy, fitted) -> None:
+    if fitted:
+        classifier.fit(noisy.X, noisy.y)
+    before = dict(vars(classifier))
+    with pytest.raises(ValueError, match=r"outputs|classes"):
+        classifier.fit(noisy.X, np.arange(len(noisy.X)) % 7)  # more classes than outputs
+    assert vars(classifier) == before

@@ -21,7 +21,8 @@ from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from rehead.files.persist import read_model, remove_leftovers, write_atomically, write_model
+from rehead.files.persist import naming, read_model, write_atomically, write_model
+from rehead.files.schema import Fields, check_fields, each, mapping, number, require
 from rehead.torch.training.method import Method
 from rehead.torch.training.state import History, State
 from rehead.torch.training.task import Task
@@ -90,25 +91,61 @@ def _writing(folder: Path) -> Iterator[None]:
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """Whether there is a checkpoint; half-written files of a killed process are removed."""
-    for name in (FILE, LOG):
-        remove_leftovers(folder / name)
+    """Whether there is a checkpoint."""
     return (folder / FILE).exists()
+
+
+SETTINGS: Fields = {"identity": mapping, "history": each(mapping)}
+OPTIMIZERS: dict[type[Optimizer], list[set[str]]] = {
+    torch.optim.Adam: [set(), {"step", "exp_avg", "exp_avg_sq"}],
+    torch.optim.SGD: [set(), {"momentum_buffer"}],
+}
+"""What an optimiser knows about a parameter: nothing yet, or all of these."""
 
 
 def read_checkpoint(
     folder: Path, identity: Mapping[str, Any], state: State, device: torch.device
 ) -> None:
     """Bring a new run to the state of the checkpoint; another run's is an error."""
-    arrays, settings = read_model(folder / FILE, KIND)
+    path = folder / FILE
+    arrays, settings = read_model(path, KIND)
+    with naming(path):
+        check_fields(settings, SETTINGS, {})
     check_same_run(settings["identity"], identity, folder)
     tensors = {name: torch.from_numpy(np.array(a)) for name, a in arrays.items()}
+    with naming(path):
+        _check_tensors(tensors, state)
+        for i, entry in enumerate(settings["history"]):
+            right = entry.get("epoch") == i + 1 and number().check(entry.get("fitted"), {}) is None
+            require(right, f"history has no epoch {i + 1} in its place.")
     for i, (net, optimizer) in enumerate(zip(state.nets, state.optimizers, strict=True)):
         net.load_state_dict(_under(f"net{i}/", tensors))
         _restore(optimizer, _under(f"optimizer{i}/", tensors))
     memory = _under("memory/", tensors)
     state.memory = {name: value.to(device) for name, value in memory.items()}
     state.history = settings["history"]
+
+
+def _check_tensors(tensors: Mapping[str, Tensor], state: State) -> None:
+    """Raise a FieldError unless networks and optimisers can be given these."""
+    seen = len(_under("memory/", tensors))
+    for i, (net, optimizer) in enumerate(zip(state.nets, state.optimizers, strict=True)):
+        of_net, of_optimizer = _under(f"net{i}/", tensors), _under(f"optimizer{i}/", tensors)
+        seen += len(of_net) + len(of_optimizer)
+        shapes = {name: value.shape for name, value in of_net.items()}
+        wanted = {name: value.shape for name, value in net.state_dict().items()}
+        require(shapes == wanted, f"net{i} is another network.")
+        known: dict[str, set[str]] = {}
+        parameters = optimizer.param_groups[0]["params"]
+        like = {str(n): parameter.shape for n, parameter in enumerate(parameters)}
+        for name, value in of_optimizer.items():
+            n, _, key = name.partition("/")
+            right = n in like and value.shape in (like[n], ()) and value.is_floating_point()
+            require(right, f"optimizer{i}/{name} belongs to no parameter.")
+            known.setdefault(n, set()).add(key)
+        right = all(keys in OPTIMIZERS[type(optimizer)] for keys in known.values())
+        require(right, f"optimizer{i} is another optimiser.")
+    require(seen == len(tensors), "it has arrays of no part that is known.")
 
 
 def _restore(optimizer: Optimizer, tensors: Mapping[str, Tensor]) -> None:

@@ -66,8 +66,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> NetworkClassifier:
         """Train a new network."""
         labels = check.check_labels(y)
-        self.classes_, codes = check.encode_labels(labels)
-        self.net_ = train(
+        classes, codes = check.encode_labels(labels)
+        net = train(
             self.make_net,
             X,
             codes,
@@ -75,6 +75,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             recipe=self.recipe,
             run=Run(seed=self.seed, device=self.device, progress=self.progress),
         ).net
+        self.classes_, self.net_ = classes, net  # at once: a fit that fails changes nothing
         return self
 
     def predict_proba(self, X: Any) -> Array:
