@@ -61,6 +61,7 @@ def test_a_stopped_writer_goes_on_to_the_same_bytes(tmp_path, stop_after):
     writer = StoreWriter(broken, ["a", "b/c"], fingerprint="net", shard_rows=25)
     for chunk in list(chunks())[:stop_after]:
         writer.append(chunk)
+    writer.close()
     with pytest.raises(StoreError, match=r"no manifest|not complete"):
         FeatureStore(broken)
     write(broken, chunks())

@@ -9,7 +9,8 @@ import numpy as np
 
 from rehead import _validation as check
 from rehead._typing import Array
-from rehead.files.store import MANIFEST, FeatureStore
+from rehead.files.manifest import MANIFEST
+from rehead.files.store import FeatureStore
 from rehead.files.tables import Table, is_table, near_names, read_table, short_list, typed
 
 
