@@ -200,7 +200,10 @@ class StoreWriter:
         if len({c.numbered for c in chunks} | {self._manifest.numbered for _ in range(number)}) > 1:
             raise StoreError("Some samples have ids, and others are only numbered.")
         checksums = {}
-        for name, parts in _columns(chunks, self._manifest.layers).items():
+        columns = _columns(chunks, self._manifest.layers)
+        for name in sorted(self._manifest.columns ^ set(columns)) if number else ():
+            raise _sometimes(name)
+        for name, parts in columns.items():
             buffer = io.BytesIO()
             np.save(buffer, self._joined(parts, name), allow_pickle=False)
             content = buffer.getvalue()
@@ -215,8 +218,6 @@ class StoreWriter:
         where = f"The column {name} of a batch"
         first = parts[0]
         if self._manifest.shards:
-            if name not in self._manifest.columns:
-                raise StoreError(f"Some samples have {name}, and others have none.")
             header = read_npy_header(self.path / file_name(name, 0))
             first = np.empty((0, *header.shape[1:]), header.dtype)
         for part in parts:
@@ -253,10 +254,14 @@ def _columns(chunks: list[Chunk], layers: Sequence[str]) -> dict[str, list[Array
         given = [getattr(c, name) for c in chunks]
         parts = [plain_column(part, name) for part in given if part is not None]
         if parts and len(parts) < len(given):
-            raise StoreError(f"Some samples have {name}, and others have none.")
+            raise _sometimes(name)
         if parts:
             columns[name] = parts
     return columns
+
+
+def _sometimes(column: str) -> StoreError:
+    return StoreError(f"Some samples have {column}, and others have none.")
 
 
 def plain_column(values: Array, what: str) -> Array:
