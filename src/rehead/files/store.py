@@ -197,12 +197,13 @@ class StoreWriter:
     def _write_shard(self) -> None:
         number = len(self._manifest.shards)
         chunks, self._buffer = self._buffer, []
-        if len({c.numbered for c in chunks} | {self._manifest.numbered for _ in range(number)}) > 1:
+        numbered = {c.numbered for c in chunks} | ({self._manifest.numbered} if number else set())
+        if len(numbered) > 1:
             raise StoreError("Some samples have ids, and others are only numbered.")
         checksums = {}
         columns = _columns(chunks, self._manifest.layers)
-        for name in sorted(self._manifest.columns ^ set(columns)) if number else ():
-            raise _sometimes(name)
+        if number and self._manifest.columns != set(columns):
+            raise _sometimes(min(self._manifest.columns ^ set(columns)))
         for name, parts in columns.items():
             buffer = io.BytesIO()
             np.save(buffer, self._joined(parts, name), allow_pickle=False)

@@ -51,7 +51,7 @@ def input_hashes(batch: Batch) -> Array:
         for part in row:
             digest.update(part)
         digests.append(digest.digest()[:8])
-    return np.frombuffer(b"".join(digests), np.uint64)
+    return np.frombuffer(b"".join(digests), "<u8").astype(np.uint64)
 
 
 def _leaves(value: Any, n: int, name: str = "") -> Iterator[tuple[str, Any]]:
