@@ -256,6 +256,40 @@ def test_a_layer_that_is_not_there(tmp_path):
             read("c")
 
 
+def test_stores_that_go_together(tmp_path):
+    def store(name, layers=("a", "b/c"), fingerprint="net", made_from=None):
+        with StoreWriter(
+            tmp_path / name, layers, fingerprint=fingerprint, made_from=made_from
+        ) as writer:
+            writer.append(next(chunks()))
+            writer.finish()
+        return FeatureStore(tmp_path / name)
+
+    first = store("first")
+    assert first.difference(store("same")) == ""
+    assert first.difference(store("less", ["a"])) == "other layers (a; not a, b/c)"
+    assert "another network" in first.difference(store("network", fingerprint="x"))
+    pooled = store("pooled", made_from={"pool": {"a": "first"}})
+    assert first.difference(pooled) == "another pool (of layer 'a': first, not None)"
+    assert first.difference(FeatureStore(EARLIER)).startswith("another network")
+
+
+def test_a_store_of_version_1_goes_with_one_of_version_2(tmp_path):
+    """It does not tell how it was pooled."""
+    earlier = FeatureStore(EARLIER)
+    with StoreWriter(
+        tmp_path,
+        earlier.layers,
+        fingerprint=earlier.fingerprint,
+        made_from={"pool": {"input": "grid"}},
+    ) as writer:
+        some = np.zeros((2, 1))
+        writer.append(Chunk(dict.fromkeys(earlier.layers, some), None, np.arange(2), some))
+        writer.finish()
+    later = FeatureStore(tmp_path)
+    assert earlier.difference(later) == later.difference(earlier) == ""
+
+
 def read_all(path):
     store = FeatureStore(path)
     assert len(store) == len(store.ids) == len(store.outputs)

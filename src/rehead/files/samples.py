@@ -59,6 +59,8 @@ class Samples:
         Which columns of a table are features; empty elsewhere.
     left_out : list of str
         The other columns of the table, but for the ids.
+    store : FeatureStore or None
+        Where they come from, if it is a store.
     """
 
     layers: dict[str, Any]
@@ -67,6 +69,7 @@ class Samples:
     outputs: Array | None = None
     note: str = ""
     left_out: list[str] = field(default_factory=list)
+    store: FeatureStore | None = None
 
     def __len__(self) -> int:
         return len(next(iter(self.layers.values()))) if self.layers else 0
@@ -127,7 +130,8 @@ def _of_arrays(path: Path, source: Source, known: Sequence[str] | None) -> Sampl
     if not path.is_dir():
         return Samples(layers)
     store = FeatureStore(path)
-    return Samples(layers, ids=None if store.numbered else store.ids, outputs=store.outputs)
+    ids = None if store.numbered else store.ids
+    return Samples(layers, ids=ids, outputs=store.outputs, store=store)
 
 
 def _of_table(table: Table, roles: Roles, known: Sequence[str] | None) -> Samples:

@@ -347,6 +347,16 @@ class FeatureStore:
         """The features of a layer shard by shard, mapped from disk."""
         return self._files.mapped(self._column(name))
 
+    def difference(self, other: FeatureStore) -> str:
+        """Who wrote the other store, where it does not go with this one; else nothing.
+
+        They go together if network, layers and pooling are the same, so far as they tell.
+        """
+        here, there = self._manifest, other._manifest
+        if here.layers == there.layers and 1 in (here.version, there.version):
+            there = replace(there, made_from=here.made_from)
+        return _difference(here, there)
+
     def _column(self, name: str) -> str:
         if name not in self.layers:
             raise StoreError(f"The store {self.path} has no layer {name!r}, only {self.layers}.")

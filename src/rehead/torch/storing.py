@@ -56,7 +56,7 @@ def store_features(
     fingerprint = network_fingerprint(run.net)
     with StoreWriter(path, names, fingerprint=fingerprint, made_from=origin) as writer:
         if writer.n_rows:
-            width = int(writer.files.part(OUTPUTS, 0).shape[1])
+            width = _n_outputs(writer.files)
             if n_outputs not in (None, width):
                 raise StoreError(
                     f"The store {path} was made from {width} outputs, not {n_outputs}. {ELSE}"
@@ -108,8 +108,8 @@ def _pass_over(
                 f"The store {writer.path} was made from {difference.text}.{hint} {ELSE}"
             )
         if done == 0:
-            n_outputs = int(writer.files.part(OUTPUTS, 0).shape[1])
-            _check_features(next(run.chunks(iter([batch]), n_outputs)), writer.files)
+            chunk = next(run.chunks(iter([batch]), _n_outputs(writer.files)))
+            _check_features(chunk, writer.files)
         done += len(batch)
         advance(len(batch))
         if done > len(known):
@@ -118,6 +118,10 @@ def _pass_over(
         raise StoreError(
             f"The store {writer.path} holds {len(known)} samples, and there are only {done}. {ELSE}"
         )
+
+
+def _n_outputs(files: ShardFiles) -> int:
+    return int(files.part(OUTPUTS, 0).shape[1])
 
 
 def _rows(batch: Batch, run: Run) -> Rows:
