@@ -172,3 +172,21 @@ def test_mistakes_name_the_fix(files, run, refuse):
     write_store("bad", bad, y)
     assert "NaN (row 333, feature 1" in run("head", "bad", code=1)
     assert "no folder none" in refuse("audit", "head", "store", "-o", "none/out.csv")
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "compare", "audit"])
+def test_every_command_notices_a_damaged_store(files, invoke, command):
+    file = Path("store/layer0-00001.npy")
+    data = bytearray(file.read_bytes())
+    data[-2] ^= 4
+    file.write_bytes(data)
+    options = {
+        "fit": ["fit", "store", "-o", "new"],
+        "predict": ["predict", "head", "store", "-o", "out.csv"],
+        "compare": ["compare", "head", "store"],
+        "audit": ["audit", "head", "store"],
+    }[command]
+    result = invoke(*options)
+    assert result.exit_code == 1
+    assert "layer0-00001.npy is damaged: its checksum does not match" in result.output
+    assert not Path("out.csv").exists()

@@ -160,3 +160,29 @@ def test_runs_that_are_not_there_or_not_named_whole(fail):
     assert "Say which part of its data: run:train, run:validation, run:test" in said
     said = fail("layers", "mine:net", "--data", "run:train", "--size", "5")
     assert "--size goes with inputs of your own" in said
+
+
+def test_a_store_of_other_samples_is_refused(succeed, fail):
+    """It once kept the old features, and said that all was well."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 6)).astype(np.float32)
+    np.save("x.npy", x)
+    np.save("other.npy", x + 1)
+    np.save("ten.npy", x[:10])
+    np.save("y.npy", np.arange(60) % 3)
+    np.save("few.npy", np.arange(10) % 3)
+    np.save("z.npy", np.arange(60) % 2)
+    common = ["features", "mine:net", "-o", "st", "--layers", "1,3", "--data"]
+    assert "60 samples" in succeed(*common, "x.npy", "--labels", "y.npy")
+    assert "60 samples" in succeed(*common, "x.npy", "--labels", "y.npy")
+    assert "made from other inputs (first at sample 0)" in fail(
+        *common, "other.npy", "--labels", "y.npy"
+    )
+    assert "holds 60 samples, and there are only 10" in fail(
+        *common, "ten.npy", "--labels", "few.npy"
+    )
+    assert "other labels (first at sample 2: 2, not 0)" in fail(
+        *common, "x.npy", "--labels", "z.npy"
+    )
+    said = fail(*common, "x.npy", "--labels", "y.npy", "--pool", "flatten")
+    assert "another pool (of layer '1': mean, not flatten)" in said

@@ -93,3 +93,23 @@ def test_a_saved_classifier_predicts(succeed, blobs):
 )
 def test_mistakes_are_one_line(fail, arguments, message):
     assert message in fail(*arguments)
+
+
+def test_stores_of_different_networks_or_pooling_do_not_go_together(succeed, fail):
+    Path("other.py").write_text(
+        "import torch\nfrom mine import net as first\n"
+        "def net():\n"
+        "    net = first()\n"
+        "    with torch.no_grad():\n"
+        "        net[0].bias += 1\n"
+        "    return net\n"
+    )
+    common = ["--layers", "input,1", "--data"]
+    succeed("features", "mine:net", *common, "mine:data", "-o", "train")
+    succeed("features", "mine:net", *common, "mine:held_out", "-o", "held")
+    succeed("features", "other:net", *common, "mine:held_out", "-o", "foreign")
+    succeed("features", "mine:net", *common, "mine:held_out", "-o", "flat", "--pool", "flatten")
+    fit = ["fit", "train", "-o", "head", "--estimator", "posterior", "--validation"]
+    succeed(*fit, "held")
+    assert "The store foreign was written by another network" in fail(*fit, "foreign")
+    assert "another pool (of layer '1': flatten, not mean)" in fail(*fit, "flat")

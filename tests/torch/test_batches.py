@@ -123,3 +123,33 @@ class TestErrors:
     def test_no_tensor(self):
         with pytest.raises(ValueError, match="holds no tensor"):
             list(read_loader([("text", [0])]))
+
+
+class TestColumnsOfALoader:
+    """Labels and ids are there for all samples or for none, one a sample, and of one kind."""
+
+    x = torch.zeros(2, 3)
+
+    @pytest.mark.parametrize(
+        ("first", "second", "said"),
+        [
+            ((x, [0, 1]), (x,), "Some batches have labels, and others have none"),
+            ((x,), (x, [0, 1]), "Some batches have labels, and others have none"),
+            ((x, [0, 1], ["a", "b"]), (x, [0, 1]), "Some batches have ids, and others have none"),
+            ((x, [0, 1]), (x, ["a", "b"]), r"text in some batches.* \(0, 'a'\)"),
+            ((x, [0, 1], ["a", "b"]), (x, [0, 1], [3, 4]), r"ids are text in some .* \('a', 3\)"),
+            ((x, [0, 1], [[1, 2], [3, 4]]), (x, [0, 1]), r"ids of shape \(2, 2\)"),
+            ((x, [0, 1, 2]), (x, [0, 1]), "2 inputs but 3 labels"),
+        ],
+    )
+    def test_mistakes(self, first, second, said):
+        with pytest.raises(ValueError, match=said):
+            list(read_loader([first, second]))
+
+    def test_empty_batches_are_passed_over(self):
+        parts = [(self.x[:0], []), (self.x, [0, 1]), (self.x[:0], []), (self.x, [1, 0])]
+        found = list(read_loader(parts))
+        assert [len(batch) for batch in found] == [2, 2]
+        assert [batch.ids.tolist() for batch in found] == [[0, 1], [2, 3]]
+        with pytest.raises(ValueError, match="loader is empty"):
+            list(read_loader(parts[:1]))

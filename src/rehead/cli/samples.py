@@ -45,6 +45,13 @@ def read_held_out(
     samples = _shown(read_samples(held_out, known))
     if training.labels is not None:
         samples = _in_type_of(samples, training.labels)
+    if training.store is not None and samples.store is not None:
+        difference = training.store.difference(samples.store)
+        if difference:
+            raise ValueError(
+                f"The store {validation} was written by {difference}, and does not go with "
+                f"{source.data}. Extract both in the same way."
+            )
     found = (samples.layers, samples.labels)
     return found if samples.ids is None else (*found, samples.ids)
 

@@ -138,8 +138,8 @@ def read_outputs_as(
     found = match_outputs(outputs, labels, classes, class_names)
     if found.outputs is None:
         warn(
-            f"{found.problem} The network's softmax is left out. To keep it, pass class_names=: the "
-            "label of each output, in order."
+            f"{found.problem} The network's softmax is left out. To keep it, pass class_names=: "
+            "the label of each output, in order."
         )
     return found.outputs
 

@@ -10,8 +10,10 @@ import numpy as np
 
 from rehead import _validation as check
 from rehead._typing import Array
-from rehead.files.arrays import check_npy, npz_headers, read_npz
-from rehead.files.store import MANIFEST, FeatureStore
+from rehead.files.manifest import MANIFEST
+from rehead.files.npy import read_npy
+from rehead.files.npz import npz_headers, read_npz
+from rehead.files.store import FeatureStore
 from rehead.files.tables import (
     Table,
     gap_among_numbers,
@@ -45,8 +47,7 @@ class Place(NamedTuple):
         if path.is_dir():
             return _stored_labels(path)
         if path.suffix == ".npy":
-            check_npy(path)
-            return _one_column(np.load(path, allow_pickle=False), path, exact)
+            return _one_column(read_npy(path), path, exact)
         if path.suffix == ".npz":
             names = list(npz_headers(path))
             name = self.column or (names[0] if len(names) == 1 else "labels")

@@ -11,9 +11,10 @@ import numpy as np
 
 from rehead._typing import Array, NamedFeatures
 from rehead._warnings import warn
-from rehead.files.arrays import check_npy, npz_headers, read_npz
 from rehead.files.columns import Roles, choose_features
 from rehead.files.joined import Joined
+from rehead.files.npy import read_npy
+from rehead.files.npz import npz_headers, read_npz
 from rehead.files.places import Place, check_order, existing, locate, read_column, unknown_form
 from rehead.files.store import FeatureStore
 from rehead.files.tables import Table, is_table, read_table, short_list
@@ -60,6 +61,8 @@ class Samples:
         Which columns of a table are features; empty elsewhere.
     left_out : list of str
         The other columns of the table, but for the ids.
+    store : FeatureStore or None
+        Where they come from, if it is a store.
     """
 
     layers: dict[str, Any]
@@ -68,6 +71,7 @@ class Samples:
     outputs: Array | None = None
     note: str = ""
     left_out: list[str] = field(default_factory=list)
+    store: FeatureStore | None = None
 
     def __len__(self) -> int:
         return len(next(iter(self.layers.values()))) if self.layers else 0
@@ -134,7 +138,8 @@ def _of_arrays(path: Path, source: Source, known: Sequence[str] | None) -> Sampl
     if not path.is_dir():
         return Samples(layers)
     store = FeatureStore(path)
-    return Samples(layers, ids=None if store.numbered else store.ids, outputs=store.outputs)
+    ids = None if store.numbered else store.ids
+    return Samples(layers, ids=ids, outputs=store.outputs, store=store)
 
 
 def _of_table(table: Table, roles: Roles, known: Sequence[str] | None) -> Samples:
@@ -167,8 +172,7 @@ def read_layers(path: str | Path) -> dict[str, Any]:
         headers = npz_headers(path)
         return dict(read_npz(path, [n for n, found in headers.items() if len(found.shape) == 2]))
     if path.suffix == ".npy":
-        check_npy(path)
-        return {FEATURES: np.load(path, mmap_mode="r", allow_pickle=False)}
+        return {FEATURES: read_npy(path, mmap=True)}
     raise unknown_form(path)
 
 

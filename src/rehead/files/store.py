@@ -9,26 +9,43 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from rehead._typing import Array
+from rehead._warnings import warn
+from rehead.files.lock import FolderLock, LockedError
+from rehead.files.manifest import (
+    IDS,
+    INPUTS,
+    LABELS,
+    MANIFEST,
+    OUTPUTS,
+    VERSION,
+    Manifest,
+    Shard,
+    StoreError,
+    file_name,
+    read_manifest,
+    write_manifest,
+)
+from rehead.files.npy import read_npy_header
 from rehead.files.persist import write_atomically
+from rehead.files.shards import ShardFiles, check_form, check_same_form
 
-FORMAT = "rehead-features"
-VERSION = 1
 SHARD_ROWS = 16_384
-MANIFEST = "manifest.json"
 
 
 class Chunk(NamedTuple):
     """Features, labels, ids and network outputs of a few samples.
 
-    ``numbered`` tells that the ids are only numbers in the order the samples came.
+    ``numbered`` tells that the ids are only numbers in the order the samples came. ``inputs`` has a
+    hash of what the network was given for each sample.
     """
 
     layers: dict[str, Array]
@@ -36,14 +53,13 @@ class Chunk(NamedTuple):
     ids: Array
     outputs: Array
     numbered: bool = False
-
-
-class StoreError(ValueError):
-    """A folder that is not a good feature store, or not the one it should be."""
+    inputs: Array | None = None
 
 
 class StoreWriter:
     """Writes chunks to a store, or goes on with one that was left unfinished.
+
+    There is one writer at a time. A complete store is never changed.
 
     Parameters
     ----------
@@ -51,6 +67,9 @@ class StoreWriter:
     layers : names of the layers, in order
     fingerprint : str
         Of the network; a store that another network began is not continued.
+    made_from : mapping, optional
+        Settings of the extraction, for each its values by layer; a store that was made with others
+        is not continued.
     shard_rows : int, default=16384
         A shard ends with the first chunk that brings it to so many rows.
 
@@ -59,117 +78,191 @@ class StoreWriter:
     n_rows, n_chunks : int
         What is safely on disk already; a resumed run skips so many chunks.
     complete : bool
+    files : ShardFiles
+        What is on disk, to be read.
     """
 
     def __init__(
         self,
         path: str | os.PathLike[str],
-        layers: list[str],
+        layers: Sequence[str],
         *,
         fingerprint: str,
+        made_from: Mapping[str, Mapping[str, str]] | None = None,
         shard_rows: int = SHARD_ROWS,
     ) -> None:
         self.path = Path(path)
         self.path.mkdir(parents=True, exist_ok=True)
         self._shard_rows = shard_rows
         self._buffer: list[Chunk] = []
-        self._manifest: dict[str, Any] = {
-            "format": FORMAT,
-            "version": VERSION,
-            "fingerprint": fingerprint,
-            "layers": layers,
-            "complete": False,
-            "numbered": False,
-            "shards": [],
-        }
-        if (self.path / MANIFEST).exists():
-            self._resume()
-        # What a killed writer had not yet moved into place.
-        for left in [*self.path.glob(".*.npy.*"), *self.path.glob(f".{MANIFEST}.*")]:
-            left.unlink()
+        self._lock: FolderLock | None = None
+        wanted = Manifest(fingerprint, tuple(layers), made_from or {})
+        self._manifest = self._found(wanted)
+        if self.complete:
+            return
+        self._lock = self._locked()
+        try:
+            self._manifest = self._found(wanted)  # nobody else changes it now
+            if self._lock.works:
+                self._remove_leftovers()
+            self.files.verify()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let other writers in. What is not on disk yet is given up."""
+        if self._lock is not None:
+            self._lock.release()
 
     @property
     def complete(self) -> bool:
-        return bool(self._manifest["complete"])
+        return self._manifest.complete
 
     @property
     def n_rows(self) -> int:
-        return sum(shard["rows"] for shard in self._manifest["shards"])
+        return self._manifest.n_rows
 
     @property
     def n_chunks(self) -> int:
-        return sum(shard["chunks"] for shard in self._manifest["shards"])
+        return self._manifest.n_chunks
+
+    @property
+    def files(self) -> ShardFiles:
+        return ShardFiles(self.path, self._manifest)
 
     def append(self, chunk: Chunk) -> None:
         """Add a chunk; written once enough rows have come together."""
-        self._buffer.append(chunk)
+        if self.complete:
+            raise StoreError(f"The store {self.path} is complete.")
+        if len(chunk.ids):
+            self._buffer.append(chunk)
         if sum(len(c.ids) for c in self._buffer) >= self._shard_rows:
             self._write_shard()
 
     def finish(self) -> None:
-        """Write what is left, and mark the store as complete."""
+        """Write what is left, mark the store as complete, and let other writers in."""
         if self._buffer:
             self._write_shard()
-        self._manifest["complete"] = True
-        self._write_manifest()
+        if not self._manifest.shards:
+            raise StoreError(f"The store {self.path} has no samples.")
+        self._write_manifest(replace(self._manifest, complete=True))
+        self.close()
 
-    def _resume(self) -> None:
+    def _found(self, wanted: Manifest) -> Manifest:
+        """What the folder holds of the store that is wanted."""
+        if not (self.path / MANIFEST).exists():
+            return wanted
         found = read_manifest(self.path)
-        for key, what in (("fingerprint", "another network"), ("layers", "other layers")):
-            if found[key] != self._manifest[key]:
-                raise StoreError(
-                    f"The store {self.path} was written by {what} ({key} {found[key]}). Choose "
-                    "another folder, or delete this one."
-                )
-        self._manifest = found
+        if found.version < VERSION:
+            raise StoreError(
+                f"The store {self.path} was written by an earlier rehead, and does not tell which "
+                "data it was made from. It can be read, but not used for this extraction: choose "
+                "another folder, or delete this one."
+            )
+        difference = _difference(wanted, found)
+        if difference:
+            raise StoreError(
+                f"The store {self.path} was written by {difference}. Choose another folder, or "
+                "delete this one."
+            )
+        return found
+
+    def _locked(self) -> FolderLock:
+        try:
+            lock = FolderLock(self.path)
+        except LockedError as error:
+            raise StoreError(
+                f"Another process is writing to the store {self.path}. Wait until it has ended, or "
+                "choose another folder."
+            ) from error
+        if not lock.works:
+            warn(
+                f"The file system of {self.path} has no locks: nothing keeps another process from "
+                "writing to this store at the same time. See to it that none does."
+            )
+        return lock
+
+    def _remove_leftovers(self) -> None:
+        """Remove what a killed writer had not yet moved into place."""
+        for left in [*self.path.glob(".*.npy.*"), *self.path.glob(f".{MANIFEST}.*")]:
+            left.unlink()
 
     def _write_shard(self) -> None:
-        number = len(self._manifest["shards"])
+        number = len(self._manifest.shards)
         chunks, self._buffer = self._buffer, []
-        self._manifest["numbered"] = chunks[0].numbered
-        columns = {
-            f"layer{i}": np.concatenate([c.layers[name] for c in chunks])
-            for i, name in enumerate(self._manifest["layers"])
-        }
-        columns["outputs"] = np.concatenate([c.outputs for c in chunks])
-        columns["ids"] = plain_column(np.concatenate([c.ids for c in chunks]), "ids")
-        labels = [c.labels for c in chunks if c.labels is not None]
-        if labels:
-            columns["labels"] = plain_column(np.concatenate(labels), "labels")
-        files = {}
-        for name, column in columns.items():
+        numbered = {c.numbered for c in chunks} | ({self._manifest.numbered} if number else set())
+        if len(numbered) > 1:
+            raise StoreError("Some samples have ids, and others are only numbered.")
+        checksums = {}
+        columns = _columns(chunks, self._manifest.layers)
+        if number and self._manifest.columns != set(columns):
+            raise _sometimes(min(self._manifest.columns ^ set(columns)))
+        for name, parts in columns.items():
             buffer = io.BytesIO()
-            np.save(buffer, np.ascontiguousarray(column), allow_pickle=False)
+            np.save(buffer, self._joined(parts, name), allow_pickle=False)
             content = buffer.getvalue()
-            file = f"{name}-{number:05d}.npy"
-            write_atomically(self.path / file, content)
-            files[name] = {"file": file, "sha256": hashlib.sha256(content).hexdigest()}
-        rows = len(columns["ids"])
-        self._manifest["shards"].append({"rows": rows, "chunks": len(chunks), "files": files})
-        self._write_manifest()
+            write_atomically(self.path / file_name(name, number), content)
+            checksums[name] = hashlib.sha256(content).hexdigest()
+        shard = Shard(sum(len(c.ids) for c in chunks), len(chunks), checksums)
+        shards = (*self._manifest.shards, shard)
+        self._write_manifest(replace(self._manifest, numbered=chunks[0].numbered, shards=shards))
 
-    def _write_manifest(self) -> None:
-        text = json.dumps(self._manifest, indent=1)
-        write_atomically(self.path / MANIFEST, text.encode())
+    def _joined(self, parts: list[Array], name: str) -> Array:
+        """The chunks of a column as one array, which goes with the first shard."""
+        where = f"The column {name} of a batch"
+        first = parts[0]
+        if self._manifest.shards:
+            header = read_npy_header(self.path / file_name(name, 0))
+            first = np.empty((0, *header.shape[1:]), header.dtype)
+        for part in parts:
+            check_form(part, name, where)
+            check_same_form(part, first, name, where)
+        return np.ascontiguousarray(np.concatenate(parts))
+
+    def _write_manifest(self, manifest: Manifest) -> None:
+        write_manifest(self.path, manifest)
+        self._manifest = manifest
 
 
-def read_manifest(path: Path) -> dict[str, Any]:
-    """The manifest of a store, checked for being one."""
-    file = path / MANIFEST
-    if not file.is_file():
-        raise StoreError(f"{path} is not a feature store: it has no {MANIFEST}.")
-    try:
-        manifest: dict[str, Any] = json.loads(file.read_bytes())
-        good = manifest["format"] == FORMAT and isinstance(manifest["version"], int)
-    except (ValueError, KeyError, TypeError):
-        good = False
-    if not good:
-        raise StoreError(f"{file} is damaged, or not the manifest of a feature store.")
-    if manifest["version"] > VERSION:
-        raise StoreError(
-            f"{path} was written by a newer rehead. Upgrade with: pip install --upgrade rehead"
-        )
-    return manifest
+def _difference(wanted: Manifest, found: Manifest) -> str:
+    """Who wrote the store instead, with what differs; nothing if nothing does."""
+    if wanted.fingerprint != found.fingerprint:
+        return f"another network (weights {found.fingerprint:.12}, not {wanted.fingerprint:.12})"
+    if wanted.layers != found.layers:
+        return f"other layers ({', '.join(found.layers)}; not {', '.join(wanted.layers)})"
+    for setting in sorted({*wanted.made_from, *found.made_from}):
+        here, there = (m.made_from.get(setting, {}) for m in (wanted, found))
+        for layer in sorted({*here, *there}):
+            was, wants = there.get(layer), here.get(layer)
+            if was != wants:
+                return f"another {setting} (of layer {layer!r}: {was}, not {wants})"
+    return ""
+
+
+def _columns(chunks: list[Chunk], layers: Sequence[str]) -> dict[str, list[Array]]:
+    """The parts of each column, by the name of its files."""
+    columns = {f"layer{i}": [c.layers[name] for c in chunks] for i, name in enumerate(layers)}
+    columns[OUTPUTS] = [c.outputs for c in chunks]
+    columns[IDS] = [plain_column(c.ids, IDS) for c in chunks]
+    for name in (LABELS, INPUTS):
+        given = [getattr(c, name) for c in chunks]
+        parts = [plain_column(part, name) for part in given if part is not None]
+        if parts and len(parts) < len(given):
+            raise _sometimes(name)
+        if parts:
+            columns[name] = parts
+    return columns
+
+
+def _sometimes(column: str) -> StoreError:
+    return StoreError(f"Some samples have {column}, and others have none.")
 
 
 def plain_column(values: Array, what: str) -> Array:
@@ -185,11 +278,13 @@ def plain_column(values: Array, what: str) -> Array:
 class FeatureStore:
     """Reads a store. Shards are mapped from disk, not loaded.
 
+    Every file is compared with its checksum before it is handed out, which reads it once.
+
     Parameters
     ----------
     path : folder
     verify : bool, default=False
-        Compare every file with its checksum first, which reads all of it.
+        Compare all files with their checksums at once, not each when it is asked for.
 
     Attributes
     ----------
@@ -199,78 +294,70 @@ class FeatureStore:
     numbered : bool
         Whether ids are only numbers in the order the samples came.
     ids, outputs, labels : arrays (labels may be None)
+
+    Raises
+    ------
+    StoreError
+        If the store is not complete, or anything in it is not as it should be.
+    FileNotFoundError
+        If there is no folder.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, verify: bool = False) -> None:
         self.path = Path(path)
-        self._manifest = read_manifest(self.path)
-        if not self._manifest["complete"]:
+        manifest = read_manifest(self.path)
+        if not manifest.complete:
             raise StoreError(
-                f"The store {self.path} is not complete ({len(self)} rows so far). Run the same "
-                "extraction again; it goes on where it stopped."
+                f"The store {self.path} is not complete ({manifest.n_rows} rows so far). Run the "
+                "same extraction again; it goes on where it stopped."
             )
+        self._manifest = manifest
+        self._files = ShardFiles(self.path, manifest)
         if verify:
-            self._verify()
-        self.layers: list[str] = self._manifest["layers"]
-        self.fingerprint: str = self._manifest["fingerprint"]
-        self.numbered: bool = self._manifest["numbered"]
+            self._files.verify()
+        self.layers = list(manifest.layers)
+        self.fingerprint = manifest.fingerprint
+        self.numbered = manifest.numbered
 
     def __len__(self) -> int:
-        return sum(shard["rows"] for shard in self._manifest["shards"])
+        return self._manifest.n_rows
 
     @property
     def ids(self) -> Array:
-        return self._joined("ids")
+        return self._files.joined(IDS)
 
     @property
     def outputs(self) -> Array:
-        return self._joined("outputs")
+        return self._files.joined(OUTPUTS)
 
     @property
     def n_outputs(self) -> int:
-        """How many outputs the network has; read without the outputs themselves."""
-        return int(self._mapped("outputs")[0].shape[1])
+        """How many outputs the network has; only the first shard is read."""
+        return int(self._files.part(OUTPUTS, 0).shape[1])
 
     @property
     def labels(self) -> Array | None:
-        if any("labels" not in shard["files"] for shard in self._manifest["shards"]):
-            return None
-        return self._joined("labels")
+        return self._files.joined(LABELS) if LABELS in self._manifest.columns else None
 
     def layer(self, name: str) -> Array:
         """All features of a layer: a memory map where there is one shard, else joined."""
-        if name not in self.layers:
-            raise StoreError(f"The store {self.path} has no layer {name!r}, only {self.layers}.")
-        return self._joined(f"layer{self.layers.index(name)}")
+        return self._files.joined(self._column(name))
 
     def shards(self, name: str) -> list[Array]:
         """The features of a layer shard by shard, mapped from disk."""
-        return self._mapped(f"layer{self.layers.index(name)}")
+        return self._files.mapped(self._column(name))
 
-    def _joined(self, column: str) -> Array:
-        parts = self._mapped(column)
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    def difference(self, other: FeatureStore) -> str:
+        """Who wrote the other store, where it does not go with this one; else nothing.
 
-    def _mapped(self, column: str) -> list[Array]:
-        out = []
-        for shard in self._manifest["shards"]:
-            file = self.path / shard["files"][column]["file"]
-            try:
-                array: Array = np.load(file, mmap_mode="r", allow_pickle=False)
-            except (OSError, ValueError) as error:
-                raise StoreError(f"{file} is missing or damaged ({error}).") from error
-            if len(array) != shard["rows"]:
-                raise StoreError(f"{file} has {len(array)} rows instead of {shard['rows']}.")
-            out.append(array)
-        return out
+        They go together if network, layers and pooling are the same, so far as they tell.
+        """
+        here, there = self._manifest, other._manifest
+        if here.layers == there.layers and 1 in (here.version, there.version):
+            there = replace(there, made_from=here.made_from)
+        return _difference(here, there)
 
-    def _verify(self) -> None:
-        for shard in self._manifest["shards"]:
-            for entry in shard["files"].values():
-                file = self.path / entry["file"]
-                if not file.is_file():
-                    raise StoreError(f"{file} is missing.")
-                with file.open("rb") as handle:
-                    digest = hashlib.file_digest(handle, "sha256").hexdigest()
-                if digest != entry["sha256"]:
-                    raise StoreError(f"{file} is damaged: its checksum does not match.")
+    def _column(self, name: str) -> str:
+        if name not in self.layers:
+            raise StoreError(f"The store {self.path} has no layer {name!r}, only {self.layers}.")
+        return self._manifest.layer_column(name)

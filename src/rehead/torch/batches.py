@@ -19,6 +19,8 @@ LABEL_KEYS = ("labels", "label", "targets", "target", "y")
 ID_KEYS = ("ids", "id", "idx", "index", "indices")
 MASK = "attention_mask"
 MAIN = ("input_ids", "pixel_values", "input_values", "input_features")
+TEXT = "OSU"
+"""Kinds of arrays that hold text."""
 Keys = Mapping[str, str | Sequence[str]]
 """Names of "inputs", "labels" and "ids" in batches that are dicts."""
 
@@ -142,12 +144,14 @@ def read_loader(loader: Any, keys: Keys | None = None) -> Iterator[Batch]:
     where its loader shuffles.
     """
     start = 0
+    first: Batch | None = None
     for raw in iterate(loader):
         batch = read_batch(raw, keys)
         n = len(batch)
-        for name, column in (("labels", batch.labels), ("ids", batch.ids)):
-            if column is not None and len(column) != n:
-                raise ValueError(f"A batch has {n} inputs but {len(column)} {name}.")
+        if n == 0:
+            continue
+        first = batch if first is None else first
+        _check_columns(batch, n, first)
         if batch.ids is None:
             batch = replace(batch, ids=np.arange(start, start + n), numbered=True)
         yield batch
@@ -156,6 +160,25 @@ def read_loader(loader: Any, keys: Keys | None = None) -> Iterator[Batch]:
         raise ValueError(
             "The loader is empty. A generator can be read only once: pass a fresh one, or a list."
         )
+
+
+def _check_columns(batch: Batch, n: int, first: Batch) -> None:
+    """Raise if labels or ids are not one a sample, or not of the kind that came first."""
+    for name in ("labels", "ids"):
+        column, before = getattr(batch, name), getattr(first, name)
+        if (column is None) != (before is None):
+            raise ValueError(f"Some batches have {name}, and others have none. Give them for all.")
+        if column is None:
+            continue
+        if column.ndim != 1:
+            raise ValueError(f"A batch has {name} of shape {column.shape}; expected one a sample.")
+        if len(column) != n:
+            raise ValueError(f"A batch has {n} inputs but {len(column)} {name}.")
+        if (column.dtype.kind in TEXT) != (before.dtype.kind in TEXT):
+            raise ValueError(
+                f"The {name} are text in some batches and numbers in others "
+                f"({before.tolist()[0]!r}, {column.tolist()[0]!r}). Give all in one type."
+            )
 
 
 def tensors_in(value: Any) -> Iterator[Tensor]:

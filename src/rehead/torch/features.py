@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -13,29 +12,17 @@ import numpy as np
 from torch import Tensor, nn
 from torch.utils.data import Dataset
 
-from rehead import _validation as check
 from rehead._columns import join_columns
 from rehead._progress import progress_bar
-from rehead._typing import Array
-from rehead.files.store import Chunk, StoreError, StoreWriter
+from rehead.files.store import Chunk
 from rehead.torch.arguments import as_arguments, in_precision, network_dtype
 from rehead.torch.batches import Batch, Keys, check_keys, read_loader
 from rehead.torch.extracted import Features, open_features
 from rehead.torch.layers import auto_layers, witness_layers
-from rehead.torch.outputs import LogitsTaker
-from rehead.torch.pooling import POOLS, Pool, pool_output
-from rehead.torch.sketches import WordSketch, are_token_ids
-from rehead.torch.taps import (
-    INPUT,
-    WORDS,
-    Layers,
-    Recorder,
-    Tap,
-    random_state_kept,
-    resolve_taps,
-    unwrap,
-)
-from rehead.torch.weights import network_fingerprint
+from rehead.torch.pooling import Pool
+from rehead.torch.running import Run
+from rehead.torch.storing import Samples, store_features
+from rehead.torch.taps import WORDS, Layers, random_state_kept, resolve_taps, unwrap
 
 CHOSEN = (*WORDS, "auto+input")
 """Words that stand for layers; the last one is an earlier name of the first."""
@@ -86,7 +73,9 @@ def extract_features(
         out.
     store : path, optional
         Write to a folder of ``.npy`` shards as the features come, and return arrays mapped from
-        it. Memory then does not grow with the data set, and a run that was killed continues.
+        it. Memory then does not grow with the data set, and a run that was killed continues. A
+        complete store is used again. The samples are read each time, and compared with those that
+        the store was made from; where anything differs, there is a ``StoreError``.
     progress : bool, optional
         Show a progress bar. Default: in a terminal.
 
@@ -149,18 +138,13 @@ def _extract(
         first = next(batches)
         batches = chain([first], batches)
         layers = _chosen_layers(net, first, layers)
-    taps = resolve_taps(net, layers)
+    run = Run.of(net, resolve_taps(net, layers), wanted.pool)
     with progress_bar("features", _length(loader), show=progress) as advance:
         if store is None:
-            return _in_memory(_chunks(net, batches, taps, wanted, advance))
-        names = [tap.name for tap in taps]
-        writer = StoreWriter(store, names, fingerprint=network_fingerprint(net))
-        advance(writer.n_rows)
-        if not writer.complete:
-            _skip(batches, writer.n_rows)
-            for chunk in _chunks(net, batches, taps, wanted, advance):
-                writer.append(chunk)
-            writer.finish()
+            return _in_memory(run.chunks(batches, wanted.n_outputs), advance)
+        once = isinstance(loader, Iterator)
+        samples = Samples(batches, None if once else lambda: read_loader(loader, wanted.keys))
+        store_features(store, samples, run, wanted.n_outputs, advance)
     return open_features(store)
 
 
@@ -173,116 +157,11 @@ def _chosen_layers(net: nn.Module, batch: Batch, word: str) -> list[str]:
     return [*witness, *hidden]
 
 
-def _skip(batches: Iterator[Batch], n_rows: int) -> None:
-    """Pass over the samples that a store holds already, without running the network."""
-    done = 0
-    while done < n_rows:
-        batch = next(batches, None)
-        done += n_rows + 1 if batch is None else len(batch)
-        if done > n_rows:
-            raise StoreError(
-                f"The store holds {n_rows} samples, and the loader's batches do not end there. Use "
-                "the data and the batch size that the store was begun with, or another folder."
-            )
-
-
-def _chunks(
-    net: nn.Module,
-    batches: Iterator[Batch],
-    taps: list[Tap],
-    wanted: Wanted,
-    advance: Callable[[int], None],
-) -> Iterator[Chunk]:
-    """Run the network; give the pooled features of one batch after the other."""
-    logits = LogitsTaker(wanted.n_outputs)
-    with Recorder(net, taps, Pooling.of(net, taps, wanted.pool)) as recorder:
-        for batch in batches:
-            pooled, output = recorder(batch)
-            layers = {name: _checked(features, name, batch) for name, features in pooled.items()}
-            assert batch.ids is not None
-            outputs = _plain(logits(output, batch)).numpy(force=True)
-            yield Chunk(layers, batch.labels, batch.ids, outputs, batch.numbered)
-            advance(len(batch))
-
-
-@dataclass(frozen=True)
-class Pooling:
-    """Pools the output of a tap as soon as it is there.
-
-    ``pools`` says how, for each tap, and ``tokens`` whether its 3-d output is (batch, tokens,
-    features). ``words`` is what token ids become where they are tapped themselves.
-    """
-
-    pools: dict[str, Pool]
-    tokens: dict[str, bool | None]
-    words: WordSketch | None = None
-
-    def __call__(self, tap: Tap, output: Tensor, batch: Batch) -> Tensor:
-        """One vector a sample."""
-        name = tap.name
-        pool, tokens = self.pools[name], self.tokens[name]
-        if pool == "grid" and self.words is not None and are_token_ids(output):
-            return self.words(output, batch.mask)
-        return pool_output(_plain(output), pool, name, tokens=tokens, mask=batch.mask)
-
-    @classmethod
-    def of(cls, net: nn.Module, taps: list[Tap], pool: Pool | Mapping[str, Pool]) -> Pooling:
-        """How the taps of a network are pooled."""
-        recorder = Recorder(net, taps)
-        tokens = {tap.name: recorder.tokens(tap) for tap in taps}
-        return cls(pools_of(pool, taps), tokens, WordSketch.of(net))
-
-
-def pools_of(pool: Pool | Mapping[str, Pool], taps: list[Tap]) -> dict[str, Pool]:
-    """The way to pool of each tap.
-
-    The raw input has no channels to average over: it becomes a coarse grid.
-    """
-    given: dict[str, Any]
-    if isinstance(pool, Mapping):
-        given = {tap.name: pool.get(tap.name, "mean") for tap in taps}
-        for name in pool:
-            check.check_choice(name, [tap.name for tap in taps], "layer in pool")
-    else:
-        given = {tap.name: pool for tap in taps}
-    out: dict[str, Pool] = {}
-    for tap in taps:
-        choice = given[tap.name]
-        if not callable(choice):
-            check.check_choice(choice, POOLS, "pool")
-            if tap.source == INPUT and choice == "mean":
-                choice = "grid"
-        out[tap.name] = choice
-    return out
-
-
-def _plain(output: Tensor) -> Tensor:
-    """A float32 tensor, whatever the network computes in."""
-    if output.is_quantized:
-        output = output.dequantize()
-    return output.float()
-
-
-def _checked(pooled: Tensor, layer: str, batch: Batch) -> Array:
-    if len(pooled) != len(batch):
-        raise ValueError(
-            f"Layer {layer!r} gives {len(pooled)} rows for a batch of {len(batch)} samples. The "
-            "first axis must be the batch; use a pool function to bring it there."
-        )
-    array: Array = pooled.numpy(force=True)
-    finite = np.isfinite(array).all(axis=1)
-    if not finite.all():
-        assert batch.ids is not None
-        first = batch.ids[~finite][0]
-        raise ValueError(
-            f"Layer {layer!r} gives NaN or infinite features for {int((~finite).sum())} samples "
-            f"of a batch, id {first!r} first. Leave those samples out, or check the network."
-        )
-    return array
-
-
-def _in_memory(chunks: Iterator[Chunk]) -> Features:
-    parts = list(chunks)
+def _in_memory(chunks: Iterator[Chunk], advance: Callable[[int], None]) -> Features:
+    parts = []
+    for chunk in chunks:
+        parts.append(chunk)
+        advance(len(chunk.ids))
     labels = [p.labels for p in parts if p.labels is not None]
     return Features(
         layers={name: np.concatenate([p.layers[name] for p in parts]) for name in parts[0].layers},

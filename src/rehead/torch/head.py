@@ -22,7 +22,7 @@ from rehead.evaluation.comparison import Comparison, compare_ensemble
 from rehead.evaluation.outputs import check_class_names
 from rehead.torch.batches import Keys, check_keys
 from rehead.torch.extracted import Features
-from rehead.torch.features import Pooling, Wanted, extract
+from rehead.torch.features import Wanted, extract
 from rehead.torch.fitting import (
     FittedHead,
     Plan,
@@ -37,6 +37,7 @@ from rehead.torch.headfile import SavedHead, Settings
 from rehead.torch.module import RobustModule, robust_module
 from rehead.torch.outputs import class_names_of
 from rehead.torch.pooling import Pool
+from rehead.torch.running import Pooling
 from rehead.torch.taps import Layers, resolve_taps, unwrap
 from rehead.torch.weights import KnownWeights
 
@@ -156,7 +157,8 @@ class RobustHead:
             Presets ("paper", "authors") or estimators ("sample", ...) to fit on the hidden layers
             as well, for :meth:`compare`.
         store : path, optional
-            Keep the training features there; a run that was killed goes on from it.
+            Keep the training features there; a run that was killed goes on from it, and a second
+            fit uses them again. Other data, layers or another network are a ``StoreError``.
         progress : bool, optional
             Show progress bars. Default: in a terminal.
         """

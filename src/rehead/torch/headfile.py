@@ -39,9 +39,9 @@ from rehead.files.schema import (
     text,
 )
 from rehead.gaussian.options import PRESETS, USAGE
-from rehead.torch.features import Pooling
 from rehead.torch.fitting import FittedHead
 from rehead.torch.pooling import POOLS
+from rehead.torch.running import Pooling
 from rehead.torch.taps import resolve_taps
 from rehead.torch.weights import KnownWeights
 

@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from rehead.files.arrays import check_npy, npz_headers, read_npz
+from rehead.files.npy import read_npy
+from rehead.files.npz import npz_headers, read_npz
 from rehead.files.places import read_beside
 from rehead.files.tables import is_table, read_table, short_list
 from rehead.torch.folders import SIZE, image_folder, image_table, text_table
@@ -111,8 +112,7 @@ def _of_arrays(path: Path, how: Reading) -> tuple[Any, ...]:
     _refuse(how.beside("labels", "ids"), f"goes with a folder or a table, not with {path}")
     columns: list[Any] = [None, None, None]
     if path.suffix == ".npy":
-        check_npy(path)
-        columns[0] = np.load(path, allow_pickle=False)
+        columns[0] = read_npy(path)
     elif path.suffix == ".npz":
         held = [name for name in ("X", "y", "ids") if name in npz_headers(path)]
         found = read_npz(path, held)

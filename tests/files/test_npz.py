@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rehead.files import arrays
-from rehead.files.arrays import check_npy, free_memory, npz_headers, read_npz
+from rehead.files import npz
+from rehead.files.npy import read_npy_header
+from rehead.files.npz import free_memory, npz_headers, read_npz
 from rehead.files.places import read_column
 from rehead.files.samples import read_layers
 
@@ -50,7 +51,7 @@ def test_a_small_file_that_unpacks_to_more_than_is_free_is_refused(tmp_path, mon
     np.savez_compressed(path, x=np.zeros((1000, 1000)))
     assert path.stat().st_size < 20_000
     assert read_layers(path)["x"].shape == (1000, 1000)
-    monkeypatch.setattr(arrays, "free_memory", lambda: 2**20)
+    monkeypatch.setattr(npz, "free_memory", lambda: 2**20)
     with pytest.raises(ValueError, match=r"unpacks to 8.0 MB, and 1.0 MB of memory are free.*npy"):
         read_layers(path)
 
@@ -58,7 +59,7 @@ def test_a_small_file_that_unpacks_to_more_than_is_free_is_refused(tmp_path, mon
 def test_only_what_is_asked_for_is_unpacked(tmp_path, monkeypatch):
     path = tmp_path / "x.npz"
     np.savez_compressed(path, x=np.zeros((1000, 1000)), labels=np.arange(4))
-    monkeypatch.setattr(arrays, "free_memory", lambda: 2**20)
+    monkeypatch.setattr(npz, "free_memory", lambda: 2**20)
     assert read_column(f"{path}:labels").tolist() == [0, 1, 2, 3]
 
 
@@ -89,7 +90,7 @@ def test_a_name_twice_is_refused(tmp_path):
 def test_good_files_are_read(tmp_path):
     X = np.arange(6.0).reshape(3, 2)
     np.save(tmp_path / "x.npy", X)
-    assert check_npy(tmp_path / "x.npy").shape == (3, 2)
+    assert read_npy_header(tmp_path / "x.npy").shape == (3, 2)
     np.savez(tmp_path / "x.npz", x=X, y=np.array(["a", "b"]))
     found = read_npz(tmp_path / "x.npz", ["x", "y"])
     np.testing.assert_array_equal(found["x"], X)

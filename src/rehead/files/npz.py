@@ -1,66 +1,25 @@
-"""Arrays on disk: files that claim more than they hold, or than memory has room for, are refused.
-
-A header of a few bytes can ask for gigabytes. So headers are read first, and what they claim is
-held against the size of the file.
+"""Arrays in ``.npz`` files: those that claim more than they hold, or than memory has room for, are
+refused.
 """
 
 from __future__ import annotations
 
-import math
 import os
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from rehead._typing import Array
+from rehead.files.npy import NpyHeader, header_of
 
 SUFFIX = ".npy"
 
 
-class Header(NamedTuple):
-    """What a ``.npy`` file says about itself, and how many bytes its data take."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    n_bytes: int
-
-
-def read_header(file: IO[bytes], size: int, name: str) -> Header:
-    """The header of an open ``.npy`` file; one that claims more than ``size`` bytes is an error."""
-    try:
-        version = np.lib.format.read_magic(file)
-        if version == (1, 0):
-            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-        else:
-            shape, _, dtype = np.lib.format.read_array_header_2_0(file)
-    except (ValueError, EOFError, SyntaxError) as error:
-        raise ValueError(f"{name} is not a .npy file, or it is damaged ({error}).") from None
-    if dtype.hasobject:
-        raise ValueError(
-            f"{name} holds Python objects, and reading them could run foreign code. Save numbers "
-            "or text: numpy.save(file, values.astype(str))."
-        )
-    claimed, held = math.prod(shape) * dtype.itemsize, size - file.tell()
-    if claimed > held or any(n < 0 for n in shape):
-        raise ValueError(
-            f"{name} is damaged: by its header it has {claimed} bytes of data ({dtype}, shape "
-            f"{shape}), and it holds {held}. Write or copy it again."
-        )
-    return Header(shape, dtype, claimed)
-
-
-def check_npy(path: Path) -> Header:
-    """The header of a ``.npy`` file; one that claims more than the file holds is an error."""
-    with path.open("rb") as file:
-        return read_header(file, path.stat().st_size, str(path))
-
-
-def npz_headers(path: Path) -> dict[str, Header]:
+def npz_headers(path: Path) -> dict[str, NpyHeader]:
     """The headers of all arrays of an ``.npz`` file; only these are read."""
     with _opened(path) as archive:
         headers = {}
@@ -69,7 +28,7 @@ def npz_headers(path: Path) -> dict[str, Header]:
             if name in headers:
                 raise ValueError(f"{path} has two arrays called {name!r}. Write it again.")
             with archive.open(entry) as file:
-                headers[name] = read_header(file, entry.file_size, f"{entry.filename} in {path}")
+                headers[name] = header_of(file, entry.file_size, f"{entry.filename} in {path}")
     return headers
 
 
