@@ -283,7 +283,6 @@ def problem(field, value, sizes=None):
             + [{"dtype": "|O", "values": ["a", 1]}, {"values": [1]}, [1]],
         ),
     ],
-    ids=str,
 )
 def test_checkers(field, right, wrong):
     assert problem(field, right) is None
