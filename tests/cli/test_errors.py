@@ -178,7 +178,9 @@ def test_a_damaged_file_is_named(fail):
     whole = Path("x.npz").read_bytes()
     for name, content in {"cut.npz": whole[:300], "empty.npz": b"", "cut.npy": b""}.items():
         Path(name).write_bytes(content)
-        assert f"{name} is damaged or incomplete" in fail("fit", name, "--labels", "y.txt", "-o", "h")
+        assert f"{name} is damaged or incomplete" in fail(
+            "fit", name, "--labels", "y.txt", "-o", "h"
+        )
 
 
 class TestAsTheShellStartsIt:
@@ -190,11 +192,19 @@ class TestAsTheShellStartsIt:
         assert "Traceback" in run("--traceback", *asked).stderr
 
     def test_an_interrupt(self, tmp_path):
-        Path("slow.py").write_text(
-            "import time\nprint('ready', flush=True)\n\ntime.sleep(60)\n"
-        )
+        Path("slow.py").write_text("import time\nprint('ready', flush=True)\n\ntime.sleep(60)\n")
         np.save("x.npy", np.ones((20, 6), np.float32))
-        arguments = [sys.executable, "-c", RUN, "features", "slow:net", "--data", "x.npy", "-o", "f"]
+        arguments = [
+            sys.executable,
+            "-c",
+            RUN,
+            "features",
+            "slow:net",
+            "--data",
+            "x.npy",
+            "-o",
+            "f",
+        ]
         process = subprocess.Popen(
             arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )

@@ -38,7 +38,11 @@ def friendly(command: Callable[..., None]) -> Callable[..., None]:
                 warnings.showwarning = _show_warning
                 command(*args, **kwargs)
         except KeyboardInterrupt as error:
-            more = " The same command goes on from what is finished." if command.__name__ in RESUMED else ""
+            more = (
+                " The same command goes on from what is finished."
+                if command.__name__ in RESUMED
+                else ""
+            )
             _end(error, f"Interrupted.{more}", INTERRUPTED)
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise  # the program's own ways to end, and to refuse what was typed
