@@ -7,13 +7,12 @@ and train anew: corrected on silver samples, plainly on trusted ("gold") ones.
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from rehead._typing import Array
 from rehead.torch.training import losses
 from rehead.torch.training import transition as matrices
 from rehead.torch.training.method import Batch, Method, TrainFirst
-from rehead.torch.training.methods.correction import anchor_transition
 from rehead.torch.training.methods.cross_entropy import cross_entropy
 from rehead.torch.training.predictions import predict_probabilities
 from rehead.torch.training.settings import check_percentile
@@ -28,8 +27,10 @@ def forward_gold(*, percentile: float | None = 97.0) -> Method:
     def prepare(task: Task, train_first: TrainFirst) -> Memory:
         if bool(task.trusted.all()):
             return _remember(task, None)
-        silver = task.only(~task.trusted.cpu().numpy())
-        return _remember(task, anchor_transition(silver, train_first, percentile))
+        # As the reference for texts: all of the untrusted samples, the last weights, and anchors
+        # among all samples.
+        p = predict_probabilities(_first(task, train_first), task.X, task.device)
+        return _remember(task, matrices.anchor_points(p, percentile=percentile))
 
     return Method(
         "forward-gold",
@@ -50,11 +51,17 @@ def glc() -> Method:
         matrices.check_every_class(y, task.n_classes)
         if gold.all():
             return _remember(task, None)
-        first = train_first("silver", task.only(~gold), cross_entropy())
-        p = predict_probabilities(first.net, task.X[task.trusted.to(task.X.device)], task.device)
+        trusted = task.X[task.trusted.to(task.X.device)]
+        p = predict_probabilities(_first(task, train_first), trusted, task.device)
         return _remember(task, matrices.gold_transition(p, y, task.n_classes))
 
     return Method("glc", {}, gold_loss, prepare=prepare, needs_trusted=True, stages=True)
+
+
+def _first(task: Task, train_first: TrainFirst) -> nn.Module:
+    """A network trained on the untrusted samples."""
+    silver = task.only(~task.trusted.cpu().numpy())
+    return train_first("silver", silver, cross_entropy()).net
 
 
 def gold_loss(z: Tensor, batch: Batch, memory: Memory) -> Tensor:
