@@ -49,7 +49,7 @@ def run(*arguments, **options):
     )
 
 
-class Odd(Exception):
+class OddError(Exception):
     """Of a library that nobody has heard of."""
 
 
@@ -72,7 +72,7 @@ KINDS = [
     (ModuleNotFoundError("No module named 'pyarrow.x'", name="pyarrow.x"), '"rehead[parquet]"'),
     (ImportError("libfoo.so: cannot open"), "libfoo.so: cannot open"),
     (AssertionError(), "Error: AssertionError"),
-    (Odd("what\nnow"), "Odd: what now"),
+    (OddError("what\nnow"), "OddError: what now"),
 ]
 
 

@@ -95,7 +95,7 @@ def test_a_zip_that_lies_about_a_size_is_damaged(publish):
     # The size in the list of members, 24 bytes into an entry: readers stop there.
     entry = train.index(b"PK\x01\x02")
     train[entry + 24 : entry + 28] = (10).to_bytes(4, "little")
-    with pytest.raises(DataFileError, match="Imagenet32_train_npz.zip cannot be read"):
+    with pytest.raises(DataFileError, match=r"Imagenet32_train_npz.zip cannot be read"):
         publish("imagenet32", bytes(train), bytes(test))()
 
 

@@ -1,11 +1,14 @@
 """Noisy data sets from settings: who labels, what is replaced, what is known and said."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from rehead import data, noise
 from rehead.experiments.noisy import TrainSettings, noisy_task
+from rehead.torch.training import RECIPES
 
 
 @pytest.fixture(autouse=True)
@@ -91,14 +94,11 @@ def digits_as_images(monkeypatch, rows=slice(None)):
     return splits
 
 
-def test_a_network_labels_better_than_a_straight_line(monkeypatch, tmp_path):
-    """The paper's labellers are networks; those of this test are small, and shortly trained."""
+def test_a_network_labels_images(monkeypatch, tmp_path):
+    """As in the paper; this one is small, and shortly trained."""
     digits_as_images(monkeypatch)
-    monkeypatch.setitem(
-        __import__("rehead.torch.training", fromlist=["x"]).RECIPES,
-        "quick-labeller",
-        quick_labeller(),
-    )
+    short = replace(RECIPES["quick-labeller"], epochs=8, augment=())
+    monkeypatch.setitem(RECIPES, "quick-labeller", short)
     asked = settings(data="cifar10", noise="semantic", rate=0.1)
     by_network = noisy_task(asked, tmp_path)
     assert "resnet-small" in by_network.notes[0]
@@ -107,14 +107,6 @@ def test_a_network_labels_better_than_a_straight_line(monkeypatch, tmp_path):
     assert (tmp_path / "labeller" / "net.safetensors").is_file()
     again = noisy_task(asked, tmp_path)  # from the checkpoint
     np.testing.assert_array_equal(again.labels, by_network.labels)
-
-
-def quick_labeller():
-    from dataclasses import replace
-
-    from rehead.torch.training import RECIPES
-
-    return replace(RECIPES["quick-labeller"], epochs=8, augment=())
 
 
 @pytest.mark.parametrize("name", ["logistic", "fcn"])

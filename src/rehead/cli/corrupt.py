@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -13,9 +13,16 @@ from rehead.cli.program import app, friendly
 
 if TYPE_CHECKING:
     from rehead._typing import Array
-    from rehead.experiments.noisy import NoisyTask
 
 SEMANTIC = "semantic"
+
+
+class Noisy(NamedTuple):
+    """Noisy labels, which of them are wrong, and their share."""
+
+    labels: Any
+    changed: Array
+    rate: float
 
 
 @app.command()
@@ -62,7 +69,8 @@ def corrupt(
         clean, noisy = _semantic(source, rate, labeller, seed)
     else:
         clean = _labels_of(source, labels, seed)
-        noisy = NOISES[noise](clean, rate, random_state=seed)
+        made = NOISES[noise](clean, rate, random_state=seed)
+        noisy = Noisy(made.labels, made.changed, made.rate)
     named = np.arange(len(clean)) if ids is None else read_beside(ids, source, exact=True)
     if len(named) != len(clean):
         raise ValueError(f"There are {len(clean)} labels and {len(named)} ids.")
@@ -89,7 +97,7 @@ def _labels_of(source: str, column: str | None, seed: int) -> Array:
     return read_column(source) if column is None else read_beside(column, source)
 
 
-def _semantic(source: str, rate: float, labeller: str | None, seed: int) -> tuple[Array, NoisyTask]:
+def _semantic(source: str, rate: float, labeller: str | None, seed: int) -> tuple[Array, Noisy]:
     """Labels of a classifier, which must see the inputs: those that a run would be trained on."""
     from rehead._progress import plain_lines
     from rehead.data import DATASETS
@@ -104,4 +112,4 @@ def _semantic(source: str, rate: float, labeller: str | None, seed: int) -> tupl
     with plain_lines():
         task = noisy_task(settings)
     typer.echo(task.notes[0])
-    return task.splits.train.y, task
+    return task.splits.train.y, Noisy(task.labels, task.changed, task.rate)

@@ -48,7 +48,7 @@ class Patient:
 def patient_output() -> Iterator[None]:
     """Within it, a reader of standard output who leaves does not stop the work."""
     stream = sys.stdout
-    sys.stdout = Patient(stream)  # type: ignore[assignment]
+    sys.stdout = Patient(stream)
     try:
         yield
     finally:

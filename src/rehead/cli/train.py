@@ -67,6 +67,7 @@ def train(
 ) -> None:
     """Train a network on noisy labels. A killed run goes on when it is called again."""
     import rehead.torch  # noqa: F401  (says what to install if torch is missing)
+
     _check_noise(noise, rate, labels, labeller, outside)
     from rehead._progress import plain_lines
     from rehead.experiments.noisy import TrainSettings

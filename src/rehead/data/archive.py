@@ -12,7 +12,6 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO
 
 from rehead.data.files import DataFileError
 
@@ -46,7 +45,7 @@ def readable(path: Path) -> Iterator[None]:
 class _Bounded:
     """A stream that is read up to a limit: headers of an archive can be bombs too."""
 
-    def __init__(self, stream: IO[bytes], path: Path, most: int) -> None:
+    def __init__(self, stream: gzip.GzipFile, path: Path, most: int) -> None:
         self._stream, self._path, self._left = stream, path, most
 
     def read(self, n: int) -> bytes:

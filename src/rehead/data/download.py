@@ -333,7 +333,7 @@ def _open_part(part: Path) -> BufferedRandom:
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or part.is_symlink():
         os.close(handle)
         raise DownloadError(_not_ours(part))
-    return os.fdopen(handle, "a+b")  # type: ignore[return-value]
+    return os.fdopen(handle, "a+b")
 
 
 def _not_ours(part: Path) -> str:

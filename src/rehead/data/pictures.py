@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from rehead._typing import Array
-from rehead.data.archive import readable
 from rehead.data.files import DataFileError
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff")
@@ -52,6 +51,11 @@ def _read(file: Path, size: tuple[int, int]) -> Array:
             'Pictures need Pillow. Install it with: pip install "rehead[torch]"'
         ) from error
     height, width = size
-    with readable(file), Image.open(file) as picture:
-        pixels: Array = np.asarray(picture.convert("RGB").resize((width, height)))
+    try:
+        with Image.open(file) as picture:
+            pixels: Array = np.asarray(picture.convert("RGB").resize((width, height)))
+    except (OSError, ValueError, SyntaxError) as error:
+        raise DataFileError(
+            f"{file} is no picture that can be read ({error}). Remove it from the folder."
+        ) from error
     return pixels.transpose(2, 0, 1)

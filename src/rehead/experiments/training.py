@@ -57,8 +57,8 @@ def run_training(
 
     recipe = _recipe(settings)
     task, trusted = noisy_task(settings, folder), None
-    for note in task.notes if tell is not None else ():
-        tell(note)
+    if tell is not None and task.notes:
+        tell("\n".join(task.notes))
     splits = task.splits
     make_net = network_factory(settings.model, settings.model_options, splits)
     method = _method(settings, task, recipe.epochs)
@@ -75,10 +75,9 @@ def run_training(
         folder=folder,
         progress=progress,
     )
-    trained = train(
-        make_net, splits.train.X, task.labels, method=method, recipe=recipe, trusted=trusted, run=run
-    )
-    fitted = _agreement(trained.net, splits.train.X, task.labels)
+    X, labels = splits.train.X, task.labels
+    trained = train(make_net, X, labels, method=method, recipe=recipe, trusted=trusted, run=run)
+    fitted = _agreement(trained.net, X, labels)
     accuracy = _agreement(trained.net, splits.test.X, splits.test.y)
     result = TrainResult(trained, task, fitted, accuracy)
     if folder is not None:
@@ -233,4 +232,4 @@ def _inputs_of(settings: TrainSettings, known: str | None, folder: Path) -> Spli
 
 def _checksum(task: NoisyTask) -> str:
     """Of the inputs that came from elsewhere."""
-    return hashlib.sha256(np.ascontiguousarray(task.splits.train.X[task.changed])).hexdigest()
+    return hashlib.sha256(task.splits.train.X[task.changed].tobytes()).hexdigest()

@@ -76,9 +76,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             codes,
             method=self.method,
             recipe=self.recipe,
-            run=Run(
-                seed=self.seed, device=self.device, progress=self.progress, folder=self.folder
-            ),
+            run=Run(seed=self.seed, device=self.device, progress=self.progress, folder=self.folder),
         ).net
         return self
 
