@@ -35,6 +35,7 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "backward, true T": ("backward", {}),
     "backward, anchor points": ("backward", {"transition": None}),
     "forward-gold, 5 % trusted": ("forward-gold", {}),
+    "forward-gold, 5 % trusted, tenth held out": ("forward-gold", {"held_out": 0.1}),
     "glc, 5 % trusted": ("glc", {}),
     "d2l": ("d2l", {}),
     "decoupling": ("decoupling", {}),

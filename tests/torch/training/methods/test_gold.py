@@ -8,7 +8,7 @@ from torch.testing import assert_close
 
 from rehead.files.persist import read_model
 from rehead.torch.models import FCN
-from rehead.torch.training import Recipe
+from rehead.torch.training import METHODS, Recipe
 from rehead.torch.training.checkpoint import data_fingerprint
 from rehead.torch.training.method import Batch
 from rehead.torch.training.methods.gold import gold_loss
@@ -112,3 +112,11 @@ def test_anchors_of_forward_gold_are_searched_among_all_samples(fit, noisy, tmp_
     found = trained.memory["transition"].numpy()
     np.testing.assert_allclose(found, anchor_points(p), atol=1e-6)
     assert not np.allclose(found, anchor_points(p[~TRUSTED]), atol=1e-3)
+
+
+def test_a_part_of_the_untrusted_samples_can_choose_the_weights(fit, tmp_path) -> None:
+    fit(METHODS["forward-gold"](held_out=0.25), trusted=TRUSTED, folder=tmp_path)
+    _, settings = read_model(tmp_path / "silver" / "checkpoint.safetensors", "training checkpoint")
+    assert settings["identity"]["keep"] == "best"
+    with pytest.raises(ValueError, match="held_out must be in"):
+        METHODS["forward-gold"](held_out=1.5)
