@@ -21,7 +21,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from rehead.experiments.training import TrainSettings, run_training
+from rehead.experiments.noisy import TrainSettings
+from rehead.experiments.training import run_training
 
 RESULTS = Path(__file__).parent / "results" / "methods.json"
 NOISES = (("uniform", 0.4), ("uniform", 0.6), ("flip", 0.4), ("flip", 0.45))
@@ -34,6 +35,7 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "backward, true T": ("backward", {}),
     "backward, anchor points": ("backward", {"transition": None}),
     "forward-gold, 5 % trusted": ("forward-gold", {}),
+    "forward-gold, 5 % trusted, tenth held out": ("forward-gold", {"held_out": 0.1}),
     "glc, 5 % trusted": ("glc", {}),
     "d2l": ("d2l", {}),
     "decoupling": ("decoupling", {}),

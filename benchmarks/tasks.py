@@ -20,7 +20,8 @@ import numpy as np
 from rich.console import Console
 
 from rehead import data, noise
-from rehead.experiments.training import NoisyTask, TrainSettings, noisy_task, run_training
+from rehead.experiments.noisy import NoisyTask, TrainSettings, noisy_task
+from rehead.experiments.training import run_training
 from rehead.files.atomic import replacing
 
 CACHE = Path(os.environ.get("REHEAD_GRID", Path(__file__).parent / "cache"))

@@ -17,7 +17,9 @@ INTRODUCTION = """# Command line
 `rehead COMMAND --help` say the same in the terminal. How the commands work together:
 [Work with files](../how-to/command-line.md). What the files hold: [Files](files.md).
 
-An error is one line on stderr and exit code 1. A warning is one line on stderr. No command writes
+An error is one line on stderr and exit code 1; one in a module of your own names its file and line.
+`rehead --traceback COMMAND`, or the environment variable `REHEAD_TRACEBACK=1`, shows where it comes
+from. A warning is one line on stderr. An interrupted command ends with code 130. No command writes
 over a file that it reads.
 """
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from rehead import data
+from rehead.experiments.noisy import TrainSettings, noisy_task
 
 FLIP = ("--noise", "flip", "--rate")
 
@@ -79,3 +80,16 @@ def test_no_command_writes_over_what_it_reads(fail, tmp_path, monkeypatch):
         said = fail("corrupt", source, "-o", output, "--noise", "uniform", "--rate", "0.3")
         assert "is what the command reads" in said
     assert Path("y.txt").read_text() == "a\nb\n" * 20
+
+
+def test_semantic_noise_of_a_data_set_is_that_of_a_run(succeed, fail):
+    semantic = ["--noise", "semantic", "--rate", "0.05"]
+    said = succeed("corrupt", "digits", *semantic, "--labeller", "fcn", "-o", "noisy.csv")
+    assert "The labeller, fcn, was taught on 61 clean samples." in said
+    made = pd.read_csv("noisy.csv")
+    assert 0.05 < made["changed"].mean() < 0.3
+    task = noisy_task(TrainSettings(data="digits", noise="semantic", rate=0.05, labeller="fcn"))
+    np.testing.assert_array_equal(made["label"], task.labels)
+    Path("y.txt").write_text("a\nb\n" * 20)
+    assert "needs inputs" in fail("corrupt", "y.txt", *semantic, "-o", "n.txt")
+    assert "goes with" in fail("corrupt", "y.txt", *FLIP, "0.1", "--labeller", "fcn", "-o", "n.txt")

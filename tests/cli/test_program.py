@@ -34,10 +34,11 @@ def test_commands_are_listed_in_the_order_of_the_work():
     assert [name for name in COMMANDS if name in known] == known
 
 
-def test_help_imports_nothing_heavy():
+@pytest.mark.parametrize("asked", ["--help", "--version"])
+def test_a_quick_answer_imports_nothing_heavy(asked):
     code = (
         "import sys; from typer.testing import CliRunner; from rehead.cli import app;"
-        "CliRunner().invoke(app, ['--help']);"
+        f"CliRunner().invoke(app, ['{asked}']);"
         f"print([m for m in {HEAVY} if m in sys.modules])"
     )
     assert output_of(code) == "[]\n"
@@ -51,3 +52,15 @@ def test_importing_the_command_line_imports_nothing_else_of_the_package():
         " and not m.startswith('rehead.cli')])"
     )
     assert output_of(code) == "[]\n[]\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "near"),
+    [
+        (["trian"], "train"),
+        (["train", "--dat", "digits"], "--data"),
+        (["audit", "h", "f", "--outptu", "x.csv"], "--output"),
+    ],
+)
+def test_what_is_mistyped_has_near_matches(refuse, typed, near):
+    assert near in refuse(*typed)

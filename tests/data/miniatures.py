@@ -26,7 +26,7 @@ def tar_of(members):
 
 def zip_of(members):
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as file:
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in members.items():
             file.writestr(name, content)
     return buffer.getvalue()

@@ -5,7 +5,7 @@ import tarfile
 
 import pytest
 
-from rehead.data import DataFileError, archive
+from rehead.data import DataFileError, archive, cifar, imagenet32
 
 from .miniatures import DAMAGE, cifar10, imagenet, tar_of, zip_of
 
@@ -51,6 +51,52 @@ def test_a_member_that_is_too_large_is_refused(publish, monkeypatch):
     monkeypatch.setattr(archive, "LARGEST", 1000)
     with pytest.raises(DataFileError, match=r"was refused.*more than expected"):
         load()
+
+
+def pax_bomb(size):
+    """A tar whose header for one name is as large as that: tarfile reads headers whole."""
+    info = tarfile.TarInfo("x")
+    info.pax_headers = {"comment": "x" * size}
+    return info.tobuf(tarfile.PAX_FORMAT)
+
+
+@pytest.mark.parametrize("how", ["one", "many", "header"])
+def test_a_tar_that_unpacks_to_more_than_expected_is_refused(publish, monkeypatch, how):
+    monkeypatch.setattr(cifar, "UNPACKED", 1_000_000)
+    more = {
+        "one": {"big": b"0" * 2_000_000},
+        "many": {f"small{i}": b"0" * 1000 for i in range(1000)},
+    }
+    content = tar_of({**more.get(how, {}), **cifar10()})
+    if how == "header":
+        content = gzip.compress(pax_bomb(2_000_000) + gzip.decompress(content))
+    with pytest.raises(DataFileError, match="it unpacks to more than expected"):
+        publish("cifar10", content)()
+
+
+def test_a_zip_that_unpacks_to_more_than_expected_is_refused(publish, monkeypatch):
+    train, test = imagenet()
+    bomb = zip_of({**train, "zeros": b"\0" * 10_000_000})
+    assert len(bomb) < 1_000_000
+    monkeypatch.setattr(imagenet32, "UNPACKED", 5_000_000)
+    with pytest.raises(DataFileError, match="it unpacks to more than expected"):
+        publish("imagenet32", bomb, zip_of(test))()
+
+
+def test_arrays_within_a_zip_are_no_bombs_either(publish, monkeypatch):
+    train, test = (zip_of(part) for part in imagenet())
+    monkeypatch.setattr(imagenet32, "LARGEST", 1000)
+    with pytest.raises(DataFileError, match="it unpacks to more than expected"):
+        publish("imagenet32", train, test)()
+
+
+def test_a_zip_that_lies_about_a_size_is_damaged(publish):
+    train, test = (bytearray(zip_of(part)) for part in imagenet())
+    # The size in the list of members, 24 bytes into an entry: readers stop there.
+    entry = train.index(b"PK\x01\x02")
+    train[entry + 24 : entry + 28] = (10).to_bytes(4, "little")
+    with pytest.raises(DataFileError, match=r"Imagenet32_train_npz.zip cannot be read"):
+        publish("imagenet32", bytes(train), bytes(test))()
 
 
 @pytest.mark.parametrize("how", DAMAGE)

@@ -2,13 +2,15 @@
 
 import errno
 import hashlib
+import os
 import shutil
+import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
 
-from rehead.data import DownloadError, download
+from rehead.data import DATASETS, DownloadError, download
 from rehead.data.download import fetch
 
 from .server import CONTENT, SHA256
@@ -24,7 +26,7 @@ def left(target):
 
 
 def get(server, target, **options):
-    return fetch(server.url, target, **{"sha256": SHA256, **options})
+    return fetch(server.url, target, **{"sha256": SHA256, "size": len(CONTENT), **options})
 
 
 def test_a_file_arrives_whole(server, target):
@@ -62,7 +64,7 @@ def test_a_server_that_ignores_ranges_begins_again(server, target):
 
 @pytest.mark.parametrize("part", [CONTENT, b"x" * 300_000, b"x" * 400_000, b"x" * 1000])
 def test_a_part_that_is_complete_or_wrong(server, target, part):
-    # Asked for more than there is, the server answers 416; a wrong beginning shows in the checksum.
+    # One that is too long is begun again; a wrong beginning shows in the checksum.
     target.parent.mkdir()
     (target.parent / "some.bin.part").write_bytes(part)
     get(server, target)
@@ -71,7 +73,7 @@ def test_a_part_that_is_complete_or_wrong(server, target, part):
 
 
 def test_a_wrong_checksum_deletes_the_file_and_says_so(server, target):
-    server.content = b"a page that asks for a password"
+    server.content = b"a page that asks for a password".ljust(len(CONTENT))
     with pytest.raises(DownloadError, match="was deleted") as caught:
         get(server, target)
     assert hashlib.sha256(server.content).hexdigest() in str(caught.value)
@@ -138,10 +140,84 @@ def test_an_interrupt_leaves_only_the_part(server, target, monkeypatch):
     assert left(target) == ["some.bin.part"]
 
 
+def test_no_more_is_written_than_the_file_has(server, target, monkeypatch):
+    """A server that does not say how much it sends, and sends without end."""
+    server.endless = True
+    written = []
+    write = download.write_block
+
+    def count(file, block):
+        written.append(len(block))
+        write(file, block)
+
+    monkeypatch.setattr(download, "write_block", count)
+    with pytest.raises(DownloadError, match="more than 300000 bytes"):
+        get(server, target)
+    assert sum(written) <= len(CONTENT)
+    assert left(target) == []
+
+
+@pytest.mark.parametrize("slow", ["content", "header"])
+def test_a_server_that_trickles_is_given_up_on(server, target, monkeypatch, slow):
+    monkeypatch.setattr(download, "SLOW_SECONDS", 0.5)
+    monkeypatch.setattr(download, "ANSWER_SECONDS", 0.5)
+    server.pause, server.slow = 0.02, slow
+    start = time.monotonic()
+    with pytest.raises(DownloadError, match=r"too slow|no answer within") as caught:
+        get(server, target)
+    assert time.monotonic() - start < 10
+    assert left(target) == (["some.bin.part"] if slow == "content" else [])
+    assert ("What has arrived is kept" in str(caught.value)) == (slow == "content")
+    server.pause, server.asked = None, []
+    get(server, target)
+    assert target.read_bytes() == CONTENT
+    assert (server.asked[0] or "").startswith("bytes=") == (slow == "content")
+
+
+def test_a_server_that_breaks_off_after_each_crumb_is_given_up_on(server, target, monkeypatch):
+    """Each try brings something new, so that it is not a failure: together they are too slow."""
+    monkeypatch.setattr(download, "SLOW_SECONDS", 0.5)
+    monkeypatch.setattr(download, "FIRST_PAUSE", 0.05)
+    server.breaks, server.breaks_after = 10**6, 10
+    with pytest.raises(DownloadError, match="too slow"):
+        get(server, target)
+    assert left(target) == ["some.bin.part"]
+
+
+def links(part, other):
+    return {
+        "symlink": lambda: part.symlink_to(other),
+        "dangling": lambda: part.symlink_to(other.with_name("nowhere")),
+        "hard link": lambda: os.link(other, part),
+        "folder": part.mkdir,
+        "fifo": lambda: os.mkfifo(part),
+    }
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+@pytest.mark.parametrize("kind", ["symlink", "dangling", "hard link", "folder", "fifo"])
+def test_a_part_that_leads_elsewhere_is_not_followed(server, target, tmp_path, kind):
+    other = tmp_path / "precious"
+    other.write_text("mine")
+    target.parent.mkdir()
+    links(target.parent / "some.bin.part", other)[kind]()
+    with pytest.raises(DownloadError, match=r"some.bin.part is a link, or no file.*Remove it"):
+        get(server, target)
+    assert other.read_text() == "mine"
+    assert server.asked == []
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_every_data_set_says_how_large_its_files_are():
+    remotes = [remote for dataset in DATASETS.values() for remote in dataset.remotes]
+    assert len(remotes) == 11
+    assert all(remote.size > 10_000 for remote in remotes)
+
+
 @pytest.mark.parametrize("url", ["file:///etc/hostname", "ftp://127.0.0.1/some.bin", "some.bin"])
 def test_only_web_addresses(url, target):
     with pytest.raises(ValueError, match="Only http and https"):
-        fetch(url, target, sha256=SHA256)
+        fetch(url, target, sha256=SHA256, size=len(CONTENT))
 
 
 @pytest.mark.parametrize("url", ["file:///etc/hostname", "ftp://127.0.0.1/some.bin"])

@@ -70,7 +70,8 @@ def test_addresses_are_of_the_web_and_checksums_are_whole():
 def test_load_downloads(server, tmp_path, monkeypatch):
     server.content = b"".join(b"earn\tprofit rose\nship\tports are shut\n" for _ in range(150))
     sha256 = hashlib.sha256(server.content).hexdigest()
-    remotes = tuple(Remote(name, server.url, sha256) for name in ("train.txt", "test.txt"))
+    size = len(server.content)
+    remotes = tuple(Remote(name, server.url, sha256, size) for name in ("train.txt", "test.txt"))
     monkeypatch.setitem(
         data.DATASETS,
         "reuters8",

@@ -79,6 +79,14 @@ Ignore = Annotated[
     list[str] | None,
     typer.Option(help="Columns of the table to leave out, separated by commas."),
 ]
+Labeller = Annotated[
+    str | None,
+    typer.Option(
+        help="Who labels with semantic noise: logistic, or a network: densenet100, resnet34, "
+        "vgg13 (the paper's), resnet-small, ...",
+        show_default="logistic for vectors, resnet-small for images",
+    ),
+]
 Features = Annotated[Path, typer.Argument(help="Features: a store, .npy, .npz, .csv or .parquet.")]
 Head = Annotated[Path, typer.Argument(help="A head that `rehead fit` wrote.")]
 Judge = Annotated[

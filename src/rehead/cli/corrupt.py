@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from rehead.cli.arguments import Ids
+from rehead.cli.arguments import Ids, Labeller
 from rehead.cli.checks import need_ending, need_folder, need_other_file
 from rehead.cli.program import app, friendly
 
 if TYPE_CHECKING:
     from rehead._typing import Array
+
+SEMANTIC = "semantic"
+
+
+class Noisy(NamedTuple):
+    """Noisy labels, which of them are wrong, and their share."""
+
+    labels: Any
+    changed: Array
+    rate: float
 
 
 @app.command()
@@ -25,8 +35,18 @@ def corrupt(
         Path,
         typer.Option("--output", "-o", help="Noisy labels: .npy, .txt; .csv, .parquet: details."),
     ],
-    noise: Annotated[str, typer.Option(help="uniform, flip, symmetric, pair-flip, ...")],
-    rate: Annotated[float, typer.Option(help="Share of wrong labels.", min=0.0, max=1.0)],
+    noise: Annotated[
+        str, typer.Option(help="uniform, flip, symmetric, pair-flip, ...; semantic for a data set.")
+    ],
+    rate: Annotated[
+        float,
+        typer.Option(
+            help="Share of wrong labels; with semantic noise, of clean samples for the labeller.",
+            min=0.0,
+            max=1.0,
+        ),
+    ],
+    labeller: Labeller = None,
     labels: Annotated[str | None, typer.Option(help="The column of labels of a table.")] = None,
     ids: Ids = None,
     seed: Annotated[int, typer.Option(help="Of the random choice.", min=0)] = 0,
@@ -42,9 +62,15 @@ def corrupt(
     from rehead.noise import NOISES
 
     need_ending(output, LABELS_WRITTEN)
-    check_choice(noise, NOISES, "noise")
-    clean = _labels_of(source, labels, seed)
-    noisy = NOISES[noise](clean, rate, random_state=seed)
+    check_choice(noise, (*NOISES, SEMANTIC), "noise")
+    if labeller is not None and noise != SEMANTIC:
+        raise ValueError("--labeller goes with --noise semantic.")
+    if noise == SEMANTIC:
+        clean, noisy = _semantic(source, rate, labeller, seed)
+    else:
+        clean = _labels_of(source, labels, seed)
+        made = NOISES[noise](clean, rate, random_state=seed)
+        noisy = Noisy(made.labels, made.changed, made.rate)
     named = np.arange(len(clean)) if ids is None else read_beside(ids, source, exact=True)
     if len(named) != len(clean):
         raise ValueError(f"There are {len(clean)} labels and {len(named)} ids.")
@@ -69,3 +95,21 @@ def _labels_of(source: str, column: str | None, seed: int) -> Array:
         )
         return load(source, random_state=seed).train.y
     return read_column(source) if column is None else read_beside(column, source)
+
+
+def _semantic(source: str, rate: float, labeller: str | None, seed: int) -> tuple[Array, Noisy]:
+    """Labels of a classifier, which must see the inputs: those that a run would be trained on."""
+    from rehead._progress import plain_lines
+    from rehead.data import DATASETS
+    from rehead.experiments.noisy import TrainSettings, noisy_task
+
+    if source not in DATASETS or Path(source).exists():
+        raise ValueError(
+            f"Semantic noise needs inputs, and {source} has labels only. Name a data set "
+            f"({', '.join(DATASETS)}), or use rehead.noise.semantic in Python."
+        )
+    settings = TrainSettings(data=source, noise=SEMANTIC, rate=rate, labeller=labeller, seed=seed)
+    with plain_lines():
+        task = noisy_task(settings)
+    typer.echo(task.notes[0])
+    return task.splits.train.y, Noisy(task.labels, task.changed, task.rate)

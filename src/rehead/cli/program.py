@@ -3,39 +3,65 @@
 from __future__ import annotations
 
 import functools
+import traceback as tracebacks
 import warnings
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Annotated, Any
 
 import typer
+
+from rehead.cli.errors import explain
+from rehead.cli.terminal import patient_output
+
+INTERRUPTED = 130
+"""Exit code of a command that was interrupted, as shells have it."""
+RESUMED = ("train", "features")
+"""Commands that go on where they stopped."""
+_TRACEBACK: ContextVar[bool] = ContextVar("traceback", default=False)
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     help="Give a network trained on noisy labels a new head.",
-    pretty_exceptions_show_locals=False,
+    pretty_exceptions_enable=False,
 )
 
 
 def friendly(command: Callable[..., None]) -> Callable[..., None]:
-    """Show what the user can mend as one line, not as a traceback."""
+    """Show any error as one line, not as a traceback, unless that was asked for."""
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), patient_output():
                 warnings.showwarning = _show_warning
                 command(*args, **kwargs)
-        except (ValueError, TypeError, OSError, ImportError) as error:
-            typer.echo(f"Error: {error}", err=True)
-            raise typer.Exit(1) from error
+        except KeyboardInterrupt as error:
+            more = (
+                " The same command goes on from what is finished."
+                if command.__name__ in RESUMED
+                else ""
+            )
+            _end(error, f"Interrupted.{more}", INTERRUPTED)
+        except (typer.Exit, typer.Abort, typer.BadParameter):
+            raise  # the program's own ways to end, and to refuse what was typed
+        except (Exception, SystemExit) as error:
+            _end(error, f"Error: {explain(error)}", 1)
 
     return run
 
 
+def _end(error: BaseException, said: str, code: int) -> None:
+    if _TRACEBACK.get():
+        typer.echo("".join(tracebacks.format_exception(error)), err=True, nl=False)
+    typer.echo(said, err=True)
+    raise typer.Exit(code) from error
+
+
 def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
     """A warning in one line; the line of the source that it comes from helps nobody here."""
-    typer.echo(f"Warning: {message}", err=True)
+    typer.echo(f"Warning: {' '.join(str(message).split())}", err=True)
 
 
 def _version(show: bool) -> None:
@@ -51,5 +77,14 @@ def main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
+    traceback: Annotated[
+        bool,
+        typer.Option(
+            "--traceback",
+            envvar="REHEAD_TRACEBACK",
+            help="Show where in the source an error comes from.",
+        ),
+    ] = False,
 ) -> None:
     """Options that all commands share."""
+    _TRACEBACK.set(traceback)

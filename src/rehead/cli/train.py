@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rehead.cli.arguments import Labels
+from rehead.cli.arguments import Labeller
 from rehead.cli.checks import named_values
 from rehead.cli.program import app, friendly
 
@@ -27,8 +27,30 @@ def train(
     noise: Annotated[
         str, typer.Option(help="none, uniform, flip, semantic, open-set, ...")
     ] = "none",
-    rate: Annotated[float, typer.Option(help="Share of wrong labels.", min=0.0, max=1.0)] = 0.0,
-    labels: Labels = None,
+    rate: Annotated[
+        float,
+        typer.Option(
+            help="Share of wrong labels; with semantic noise, of clean samples for the labeller "
+            "(0: the paper's).",
+            min=0.0,
+            max=1.0,
+        ),
+    ] = 0.0,
+    labeller: Labeller = None,
+    outside: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Where images of open-set noise come from: a data set, a folder, a .npy file; can "
+            "be given several times."
+        ),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="Noisy labels of your own for the training samples, in their order: .npy, .txt, "
+            "or FILE:COLUMN."
+        ),
+    ] = None,
     noise_rate: Annotated[
         float | None, typer.Option(help="What the method is told of the noise.")
     ] = None,
@@ -45,14 +67,11 @@ def train(
 ) -> None:
     """Train a network on noisy labels. A killed run goes on when it is called again."""
     import rehead.torch  # noqa: F401  (says what to install if torch is missing)
-    from rehead.noise import NOISES
 
-    if noise in NOISES and rate == 0.0:
-        raise ValueError(f"--noise {noise} needs a share of wrong labels: --rate 0.4, for example.")
-    if noise == "none" and rate > 0.0:
-        raise ValueError(f"--rate {rate:g} needs a kind of noise: --noise uniform, for example.")
+    _check_noise(noise, rate, labels, labeller, outside)
     from rehead._progress import plain_lines
-    from rehead.experiments.training import TrainSettings, run_training
+    from rehead.experiments.noisy import TrainSettings
+    from rehead.experiments.training import run_training
     from rehead.files.places import read_column
 
     settings = TrainSettings(
@@ -62,6 +81,8 @@ def train(
         recipe=recipe,
         noise=noise,
         rate=rate,
+        labeller=labeller,
+        outside=[_whole(source) for source in outside or ()],
         labels=None if labels is None else read_column(labels),
         noise_rate=noise_rate,
         trusted=trusted,
@@ -74,9 +95,33 @@ def train(
         precision=precision,
     )
     with plain_lines():
-        result = run_training(settings, output)
+        result = run_training(settings, output, tell=typer.echo)
+    wrong = "images are not of their class" if noise == "open-set" else "labels are wrong"
     typer.echo(
-        f"{result.task.rate:.1%} of the training labels are wrong; the network fits "
+        f"{result.task.rate:.1%} of the training {wrong}; the network fits "
         f"{result.fitted:.1%} of them all and is right on {result.accuracy:.1%} of the test "
         f"samples: {output}"
     )
+
+
+def _check_noise(
+    noise: str, rate: float, labels: str | None, labeller: str | None, outside: list[str] | None
+) -> None:
+    """Options that do not go together, before anything is read."""
+    from rehead.noise import NOISES
+
+    if (noise in NOISES or noise == "open-set") and rate == 0.0:
+        raise ValueError(f"--noise {noise} needs a share of wrong labels: --rate 0.4, for example.")
+    if noise == "none" and rate > 0.0:
+        raise ValueError(f"--rate {rate:g} needs a kind of noise: --noise uniform, for example.")
+    if labels is not None and noise != "none":
+        raise ValueError(f"--labels and --noise {noise} both say which labels to take. Give one.")
+    if labeller is not None and noise != "semantic":
+        raise ValueError("--labeller goes with --noise semantic.")
+    if outside and noise != "open-set":
+        raise ValueError("--outside goes with --noise open-set.")
+
+
+def _whole(source: str) -> str:
+    """A path from the root, so that the run can be opened from another folder."""
+    return str(Path(source).absolute()) if Path(source).exists() else source

@@ -2,7 +2,8 @@
 
 from rehead.data.download import DownloadError
 from rehead.data.files import DataFileError
-from rehead.data.loading import DATASETS, load
+from rehead.data.loading import DATASETS, find_dataset, load
+from rehead.data.pictures import read_pictures
 from rehead.data.record import DataSet
 from rehead.data.splits import Split, Splits
 from rehead.data.tinyimagenet32 import outside_images
@@ -14,6 +15,8 @@ __all__ = [
     "DownloadError",
     "Split",
     "Splits",
+    "find_dataset",
     "load",
     "outside_images",
+    "read_pictures",
 ]

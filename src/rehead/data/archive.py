@@ -1,7 +1,11 @@
-"""Named members of an archive, read straight into memory: nothing is ever extracted to disk."""
+"""Named members of an archive, read straight into memory: nothing is ever extracted to disk.
+
+No more is unpacked than the archive is known to hold, whatever it claims.
+"""
 
 from __future__ import annotations
 
+import gzip
 import tarfile
 import zipfile
 import zlib
@@ -38,10 +42,30 @@ def readable(path: Path) -> Iterator[None]:
         ) from error
 
 
-def read_tar(path: Path, names: Iterable[str]) -> dict[str, bytes]:
-    """Contents of the named members of a tar.gz file."""
+class _Bounded:
+    """A stream that is read up to a limit: headers of an archive can be bombs too."""
+
+    def __init__(self, stream: gzip.GzipFile, path: Path, most: int) -> None:
+        self._stream, self._path, self._left = stream, path, most
+
+    def read(self, n: int) -> bytes:
+        """So many bytes, if they are allowed."""
+        block = self._stream.read(min(n, self._left + 1))
+        self._left -= len(block)
+        if self._left < 0:
+            raise _too_large(self._path)
+        return block
+
+
+def read_tar(path: Path, names: Iterable[str], *, most: int) -> dict[str, bytes]:
+    """Contents of the named members of a tar.gz file that unpacks to ``most`` bytes at most."""
     wanted, found = set(names), {}
-    with readable(path), tarfile.open(path, "r:gz") as tar:
+    with (
+        readable(path),
+        gzip.open(path) as unpacked,
+        # As a stream: everything that is read of it is counted.
+        tarfile.open(fileobj=_Bounded(unpacked, path, most), mode="r|") as tar,  # type: ignore[call-overload]
+    ):
         for member in tar:
             _check_member(path, member.name, member.size)
             if not (member.isreg() or member.isdir()):
@@ -53,17 +77,33 @@ def read_tar(path: Path, names: Iterable[str]) -> dict[str, bytes]:
     return found
 
 
-def read_zip(path: Path, endings: Iterable[str]) -> Iterator[bytes]:
-    """Contents of the members with these file names, in this order, whatever their folder."""
+def read_zip(path: Path, endings: Iterable[str], *, most: int) -> Iterator[bytes]:
+    """Contents of the members with these file names, in this order, whatever their folder.
+
+    All members together may have ``most`` bytes.
+    """
     endings = list(endings)
     with readable(path), zipfile.ZipFile(path) as archive:
-        members = {}
-        for info in archive.infolist():
-            _check_member(path, info.filename, info.file_size)
-            members[PurePosixPath(info.filename).name] = info
+        check_sizes(path, archive, most=most)
+        members = {PurePosixPath(info.filename).name: info for info in archive.infolist()}
         _check_complete(path, set(endings), members)
         for ending in endings:
             yield archive.read(members[ending])
+
+
+def check_sizes(path: Path, archive: zipfile.ZipFile, *, most: int) -> None:
+    """Refuse an archive that says it unpacks to more than expected.
+
+    It cannot say less than it does: readers stop at the size that is said.
+    """
+    for info in archive.infolist():
+        _check_member(path, info.filename, info.file_size)
+    if sum(info.file_size for info in archive.infolist()) > most:
+        raise _too_large(path)
+
+
+def _too_large(path: Path) -> DataFileError:
+    return DataFileError(f"{path} was refused: it unpacks to more than expected.")
 
 
 def _check_member(path: Path, name: str, size: int) -> None:

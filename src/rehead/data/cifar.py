@@ -13,6 +13,8 @@ from rehead.data.splits import Labelled, Published, Splits, make_splits
 
 PIXELS = 3 * 32 * 32
 BATCHES = [f"data_batch_{i}" for i in range(1, 6)]
+UNPACKED = 190_000_000
+"""More than either archive unpacks to: 60,000 images of 3,072 bytes, and lists of names."""
 HOME = "https://www.cs.toronto.edu/~kriz/"
 
 
@@ -34,7 +36,7 @@ def read_10(request: Request) -> Splits:
     path = files.get("cifar-10-binary.tar.gz")
     parts = [f"cifar-10-batches-bin/{b}.bin" for b in (*BATCHES, "test_batch")]
     meta = "cifar-10-batches-bin/batches.meta.txt"
-    content = read_tar(path, [*parts, meta])
+    content = read_tar(path, [*parts, meta], most=UNPACKED)
     with readable(path):
         train = records(b"".join(content.pop(part) for part in parts[:5]), label_bytes=1)
         test = records(content[parts[5]], label_bytes=1)
@@ -46,7 +48,7 @@ def read_100(request: Request) -> Splits:
     path = request.files.get("cifar-100-binary.tar.gz")
     parts = [f"cifar-100-binary/{part}" for part in ("train.bin", "test.bin")]
     names = "cifar-100-binary/fine_label_names.txt"
-    content = read_tar(path, [*parts, names])
+    content = read_tar(path, [*parts, names], most=UNPACKED)
     with readable(path):
         train, test = (records(content[part], label_bytes=2) for part in parts)
     return make_splits(Published(train, test), content[names].decode().split(), request.hold_out)
@@ -86,6 +88,7 @@ CIFAR100 = DataSet(
             "cifar-100-binary.tar.gz",
             HOME + "cifar-100-binary.tar.gz",
             "58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec",
+            168_513_733,
         ),
     ),
 )

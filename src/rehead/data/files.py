@@ -24,7 +24,7 @@ class Remote:
     name: str
     url: str
     sha256: str
-    size: int | None = None
+    size: int
     note: str = ""
 
 

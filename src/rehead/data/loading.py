@@ -86,14 +86,25 @@ def load(
     >>> len(data.load("digits", validation=0.2).validation.y)
     299
     """
+    dataset = find_dataset(name)
+    folders = tuple(place / dataset.folder for place in places(folder))
+    files = Files(folders, dataset.remotes, download, progress)
+    return dataset.read(Request(files, validation, random_state, raw))
+
+
+def find_dataset(name: str) -> DataSet:
+    """A data set by its name, in whatever spelling.
+
+    Examples
+    --------
+    >>> find_dataset("CIFAR-100").name
+    'cifar100'
+    """
     keys = {_key(known): known for known in DATASETS}
     known = keys.get(_key(name)) if isinstance(name, str) else None
     if known is None:
         check.check_choice(name.lower() if isinstance(name, str) else name, DATASETS, "name")
-    dataset = DATASETS[str(known)]
-    folders = tuple(place / dataset.folder for place in places(folder))
-    files = Files(folders, dataset.remotes, download, progress)
-    return dataset.read(Request(files, validation, random_state, raw))
+    return DATASETS[str(known)]
 
 
 def _key(name: str) -> str:

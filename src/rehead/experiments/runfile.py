@@ -32,6 +32,8 @@ SETTINGS: Fields = {
     "noise": text,
     "rate": number(0, 1),
     "labels": nullable(one_of("given")),
+    "labeller": optional(nullable(text)),
+    "outside": optional(each(text)),
     "noise_rate": nullable(number(0, 1)),
     "trusted": number(0),
     "validation": nullable(number(0)),
@@ -53,6 +55,7 @@ CONTENT: Fields = {
     "noise_rate": number(0, 1),
     "labels": each(count()),
     "validation_labels": each(count()),
+    "inputs": optional(text),
 }
 
 

@@ -7,18 +7,19 @@ features can be extracted from it later.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import inspect
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rehead import _validation as check
-from rehead import data, noise
 from rehead._typing import Array
 from rehead.data import Split, Splits
+from rehead.experiments.networks import network_factory
+from rehead.experiments.noisy import NoisyTask, TrainSettings, load_inputs, noisy_task
 from rehead.experiments.runfile import RUN, read_run, write_run
 from rehead.files.persist import ModelFileError
 
@@ -29,135 +30,6 @@ if TYPE_CHECKING:
 
 WATCHED = 1000
 """Test samples that are watched during training."""
-KINDS = ("none", *noise.NOISES, "semantic", "open-set")
-"""Kinds of noise that a run can make."""
-
-
-@dataclass(frozen=True)
-class TrainSettings:
-    """What to train on what.
-
-    Attributes
-    ----------
-    data, model, method, recipe : str
-        Names. The default model is the fully connected network for vectors and the small ResNet
-        for images.
-    noise, rate
-        Kind and share of noise; for "semantic", ``rate`` is the share of clean samples that teach
-        the labeller.
-    labels : array, optional
-        Noisy labels of one's own for the training samples, in their order, in place of made ones.
-    noise_rate : float, optional
-        What methods are told. Default: the rate that was made.
-    trusted : float
-        Share of samples with known labels, for the methods that need some.
-    validation : int or float, optional
-        Number or share of held-out samples; see :func:`rehead.data.load`.
-    limit : int, optional
-        Number of training samples to take; a ninth of it, at most 1,000, is for validation.
-    epochs : int, optional
-        In place of the recipe's.
-    model_options, method_options : dict
-    seed, device, precision
-    """
-
-    data: str = "digits"
-    model: str | None = None
-    method: str = "cross-entropy"
-    recipe: str = "quick"
-    noise: str = "none"
-    rate: float = 0.0
-    labels: Array | None = None
-    noise_rate: float | None = None
-    trusted: float = 0.01
-    validation: float | None = None
-    limit: int | None = None
-    epochs: int | None = None
-    model_options: dict[str, Any] = field(default_factory=dict)
-    method_options: dict[str, Any] = field(default_factory=dict)
-    seed: int = 0
-    device: str | None = None
-    precision: str = "float32"
-
-    def __post_init__(self) -> None:
-        check.check_choice(self.noise, KINDS, "noise")
-        if not 0 <= self.rate <= 1:
-            raise ValueError(f"rate must be in [0, 1], got {self.rate!r}. For 40 % pass 0.4.")
-
-
-class NoisyTask(NamedTuple):
-    """A data set with noisy training and validation labels; the test labels are clean."""
-
-    splits: Splits
-    labels: Array
-    validation_labels: Array
-    changed: Array
-    rate: float
-    transition: Array | None
-
-
-def noisy_task(settings: TrainSettings) -> NoisyTask:
-    """Load the data and make its labels noisy, validation labels in the same way."""
-    splits = _load(settings)
-    y, held_out = splits.train.y, splits.validation.y
-    if settings.labels is not None:
-        return _given_labels(splits, settings)
-    if settings.noise == "none":
-        return NoisyTask(splits, y, held_out, np.zeros(len(y), bool), 0.0, None)
-    # Independent generators: a split drawn with the seed of the noise would be tied to it.
-    seeds = np.random.SeedSequence([settings.seed, 2]).spawn(2)
-    rng, rng_validation = (np.random.default_rng(s) for s in seeds)
-    if settings.noise == "open-set":
-        outside = data.outside_images(settings.data).X
-        opened = noise.open_set(splits.train.X, y, settings.rate, outside, random_state=rng)
-        splits = splits._replace(train=splits.train._replace(X=opened.X))
-        return NoisyTask(splits, y, held_out, opened.changed, opened.rate, None)
-    if settings.noise == "semantic":
-        taught = noise.semantic(splits.train.X, y, clean=settings.rate, random_state=rng)
-        of_validation = taught.label(splits.validation.X) if len(held_out) else held_out
-        return NoisyTask(
-            splits, taught.labels, of_validation, taught.changed, taught.rate, taught.transition
-        )
-    classes = np.arange(len(splits.class_names))
-    make = partial(noise.NOISES[settings.noise], rate=settings.rate, classes=classes)
-    made = make(y, random_state=rng)
-    of_validation = held_out
-    if len(held_out):
-        of_validation = make(held_out, random_state=rng_validation).labels
-    return NoisyTask(splits, made.labels, of_validation, made.changed, made.rate, made.transition)
-
-
-def _load(settings: TrainSettings) -> Splits:
-    """The data set, or its first samples, of which validation samples are drawn."""
-    if settings.limit is None:
-        return data.load(settings.data, random_state=settings.seed, validation=settings.validation)
-    splits = data.load(settings.data, random_state=settings.seed, validation=0)
-    n = min(1000, max(1, settings.limit // 9))
-    part = Split(*(a[: settings.limit + n] for a in splits.train))
-    rng = np.random.default_rng(np.random.SeedSequence([settings.seed, 4]))
-    held_out = np.zeros(len(part.y), bool)
-    held_out[rng.permutation(len(part.y))[:n]] = True
-    train, validation = (Split(*(a[rows] for a in part)) for rows in (~held_out, held_out))
-    return splits._replace(train=train, validation=validation)
-
-
-def _given_labels(splits: Splits, settings: TrainSettings) -> NoisyTask:
-    labels = check.check_labels(settings.labels)
-    y = splits.train.y
-    if labels.dtype.kind not in "iu":
-        codes = {name: c for c, name in enumerate(splits.class_names)}
-        strange = sorted(set(labels.tolist()) - codes.keys(), key=str)
-        if strange:
-            raise ValueError(f"Unknown classes {strange[:5]}; {settings.data} has {list(codes)}.")
-        labels = np.array([codes[name] for name in labels.tolist()])
-    if len(labels) != len(y):
-        raise ValueError(
-            f"There are {len(labels)} labels for {len(y)} training samples of {settings.data}. "
-            "Give one label for each, in the order of rehead.data.load."
-        )
-    changed = labels != y
-    rate = float(changed.mean()) if settings.noise_rate is None else settings.noise_rate
-    return NoisyTask(splits, labels, splits.validation.y, changed, rate, None)
 
 
 class TrainResult(NamedTuple):
@@ -170,18 +42,27 @@ class TrainResult(NamedTuple):
 
 
 def run_training(
-    settings: TrainSettings, folder: Path | None = None, *, progress: bool | None = None
+    settings: TrainSettings,
+    folder: Path | None = None,
+    *,
+    progress: bool | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> TrainResult:
-    """Make the noise, train, measure; everything needed to use the network goes to the folder."""
+    """Make the noise, train, measure; everything needed to use the network goes to the folder.
+
+    ``tell`` is told what a user should know about the labels, before training begins.
+    """
     from rehead.torch.training import Run, train
 
-    task = noisy_task(settings)
+    recipe = _recipe(settings)
+    task, trusted = noisy_task(settings, folder), None
+    if tell is not None and task.notes:
+        tell("\n".join(task.notes))
     splits = task.splits
-    recipe, make_net = _recipe(settings), network_factory(settings, splits)
-    method = _method(settings, task)
-    labels, trusted = (
-        _trusted_labels(settings, task) if method.needs_trusted else (task.labels, None)
-    )
+    make_net = network_factory(settings.model, settings.model_options, splits)
+    method = _method(settings, task, recipe.epochs)
+    if method.needs_trusted:
+        task, trusted = _with_trusted(settings, task)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
     run = Run(
@@ -193,24 +74,33 @@ def run_training(
         folder=folder,
         progress=progress,
     )
-    trained = train(
-        make_net, splits.train.X, labels, method=method, recipe=recipe, trusted=trusted, run=run
-    )
-    fitted = _agreement(trained.net, splits.train.X, labels)
+    X, labels = splits.train.X, task.labels
+    trained = train(make_net, X, labels, method=method, recipe=recipe, trusted=trusted, run=run)
+    fitted = _agreement(trained.net, X, labels)
     accuracy = _agreement(trained.net, splits.test.X, splits.test.y)
-    result = TrainResult(trained, task._replace(labels=labels), fitted, accuracy)
+    result = TrainResult(trained, task, fitted, accuracy)
     if folder is not None:
         _write_run(folder, settings, result)
     return result
 
 
-def _trusted_labels(settings: TrainSettings, task: NoisyTask) -> tuple[Array, Array]:
-    """Labels of which some were put right, and which these are."""
+def _with_trusted(settings: TrainSettings, task: NoisyTask) -> tuple[NoisyTask, Array]:
+    """The task with some labels put right, and which these are.
+
+    An input from elsewhere has no right label, so it cannot be trusted.
+    """
     from rehead.torch.training import draw_trusted
 
     truth = task.splits.train.y
-    trusted = draw_trusted(truth, settings.trusted, random_state=settings.seed)
-    return np.where(trusted, truth, task.labels), trusted
+    rows = np.arange(len(truth))
+    if settings.noise == "open-set" and settings.labels is None:
+        rows = np.flatnonzero(~task.changed)
+    share = min(1.0, settings.trusted * len(truth) / max(len(rows), 1))
+    trusted = np.zeros(len(truth), bool)
+    trusted[rows] = draw_trusted(truth[rows], share, random_state=settings.seed)
+    changed = task.changed & ~trusted
+    labels = np.where(trusted, truth, task.labels)
+    return task._replace(labels=labels, changed=changed, rate=float(changed.mean())), trusted
 
 
 def _agreement(net: nn.Module, X: Array, y: Array) -> float:
@@ -224,19 +114,6 @@ def _agreement(net: nn.Module, X: Array, y: Array) -> float:
     return float((z.argmax(1).numpy() == y).mean())
 
 
-def network_factory(settings: TrainSettings, splits: Splits) -> Any:
-    """A function that makes the settings' network for a data set."""
-    from rehead.torch.models import MODELS
-
-    X = splits.train.X
-    name = settings.model or ("resnet-small" if X.ndim == 4 else "fcn")
-    check.check_choice(name, MODELS, "model")
-    options = dict(settings.model_options)
-    if name == "fcn":
-        options = {"in_features": int(np.prod(X.shape[1:])), **options}
-    return partial(MODELS[name], len(splits.class_names), **options)
-
-
 def _recipe(settings: TrainSettings) -> Recipe:
     from rehead.torch.training import find_recipe
 
@@ -244,15 +121,16 @@ def _recipe(settings: TrainSettings) -> Recipe:
     return dataclasses.replace(recipe, epochs=settings.epochs) if settings.epochs else recipe
 
 
-def _method(settings: TrainSettings, task: NoisyTask) -> Method:
-    """The method, told what it wants to know about the noise."""
-    from rehead.torch.training import METHODS
+def _method(settings: TrainSettings, task: NoisyTask, epochs: int) -> Method:
+    """The method as published for the data set, told what it wants to know about the noise."""
+    from rehead.torch.training import METHODS, published_settings
 
     check.check_choice(settings.method, METHODS, "method")
     make = METHODS[settings.method]
     known: dict[str, Any] = {
         "noise_rate": task.rate if settings.noise_rate is None else settings.noise_rate,
-        "transition": task.transition,
+        "transition": _possible(task.transition),
+        **published_settings(settings.method, settings.data, epochs),
     }
     if settings.method_options.get("form") == "teacher":
         known["clean"] = _some_known(task.splits.train.y, settings.seed)
@@ -262,6 +140,13 @@ def _method(settings: TrainSettings, task: NoisyTask) -> Method:
         raise ValueError(f"{settings.method!r} has no option {strange}; it has {list(wanted)}.")
     told = {name: value for name, value in known.items() if name in wanted}
     return make(**{**told, **settings.method_options})
+
+
+def _possible(T: Array | None) -> Array | None:
+    """A transition matrix in which a class without samples keeps its label."""
+    if T is None or T.shape[0] != T.shape[1]:
+        return None
+    return np.where(np.isnan(T), np.eye(len(T)), T)
 
 
 def _some_known(y: Array, seed: int) -> tuple[Array, Array]:
@@ -282,6 +167,8 @@ def _write_run(folder: Path, settings: TrainSettings, result: TrainResult) -> No
         "labels": result.task.labels.tolist(),
         "validation_labels": result.task.validation_labels.tolist(),
     }
+    if settings.noise == "open-set" and settings.labels is None:
+        content["inputs"] = _checksum(result.task)
     write_run(folder, content)
 
 
@@ -328,7 +215,7 @@ def open_run(folder: str | Path) -> FinishedRun:
     labels, held_out = (np.array(content[n], np.int64) for n in ("labels", "validation_labels"))
     given = labels if content["settings"]["labels"] is not None else None
     settings = TrainSettings(**{**content["settings"], "labels": given})
-    splits = noisy_task(settings).splits
+    splits = _inputs_of(settings, content.get("inputs"), folder)
     for found, part in ((labels, splits.train), (held_out, splits.validation)):
         right = len(found) == len(part.y) and (found < len(splits.class_names)).all()
         if not right:
@@ -336,5 +223,25 @@ def open_run(folder: str | Path) -> FinishedRun:
                 f"{folder / RUN} has labels that do not go with {settings.data}: {len(found)} for "
                 f"{len(part.y)} samples of {len(splits.class_names)} classes. Train anew."
             )
-    net = network_from_file(network_factory(settings, splits), folder / "net.safetensors")
+    make = network_factory(settings.model, settings.model_options, splits)
+    net = network_from_file(make, folder / "net.safetensors")
     return FinishedRun(net.eval(), splits, labels, held_out)
+
+
+def _inputs_of(settings: TrainSettings, known: str | None, folder: Path) -> Splits:
+    """The inputs that a run had. Its labels are in the folder, and need not be made again."""
+    if settings.noise != "open-set" or settings.labels is not None:
+        return load_inputs(settings)
+    task = noisy_task(settings)
+    if known is not None and known != _checksum(task):
+        raise ValueError(
+            f"The images that {folder} was trained on are not there any more: those of "
+            f"{', '.join(settings.outside) or settings.data} have changed. Put them back, or train "
+            "anew."
+        )
+    return task.splits
+
+
+def _checksum(task: NoisyTask) -> str:
+    """Of the inputs that came from elsewhere."""
+    return hashlib.sha256(task.splits.train.X[task.changed].tobytes()).hexdigest()

@@ -15,6 +15,9 @@ from rich.text import Text
 from rehead._values import visible
 from rehead.experiments.demo import DemoResult
 
+WIDEST = 1000
+"""Letters of a line where there is no terminal; tables are no wider than they need to be."""
+
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, float], None]]:
@@ -26,7 +29,9 @@ def progress_bar() -> Iterator[Callable[[str, float], None]]:
         TimeRemainingColumn(),
         TextColumn("{task.description}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    silent = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=silent) as progress:
         task = progress.add_task("starting", total=1.0)
 
         def update(text: str, share: float) -> None:
@@ -73,18 +78,26 @@ def demo_findings(result: DemoResult) -> Table:
 
 def print_demo(result: DemoResult) -> None:
     """Both tables of the demo."""
-    Console().print(demo_table(result), demo_findings(result))
+    show(demo_table(result), demo_findings(result))
 
 
 def print_layers(candidates: Sequence[Any], chosen: Sequence[str]) -> None:
     """The layers of a network; those that "auto" takes are marked."""
-    table = Table("layer", "kind", "output", "width", "auto")
+    table = Table()
+    for name in ("layer", "kind", "output", "width", "auto"):
+        table.add_column(name, overflow="fold")  # names are for copying: none is cut
     for c in candidates:
         shape = " x ".join(str(n) for n in c.shape)
         # Text, since names of layers may look like markup.
-        name, kind = Text(visible(c.name)), Text(visible(c.kind))
-        table.add_row(name, kind, shape, str(c.width), "*" if c.name in chosen else "")
-    Console().print(table)
+        layer, kind = Text(visible(c.name)), Text(visible(c.kind))
+        table.add_row(layer, kind, shape, str(c.width), "*" if c.name in chosen else "")
+    show(table)
+
+
+def show(*tables: Table) -> None:
+    """Print tables: as wide as the terminal, or in a file or a pipe as wide as they are."""
+    console = Console()
+    (console if console.is_terminal else Console(width=WIDEST)).print(*tables)
 
 
 def _mean_std(values: np.ndarray) -> str:

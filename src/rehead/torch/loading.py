@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from torch import nn
 
 from rehead.files.npy import read_npy
@@ -18,6 +17,7 @@ from rehead.files.places import read_beside
 from rehead.files.tables import is_table, read_table, short_list
 from rehead.torch.folders import SIZE, image_folder, image_table, text_table
 from rehead.torch.sources import DEFAULT_BATCH
+from rehead.torch.weightfile import load_weights
 
 
 def load_object(target: str) -> Any:
@@ -224,27 +224,5 @@ def load_network(target: str, weights: Path | None, *, trust: bool = False) -> n
     if not isinstance(net, nn.Module):
         raise ValueError(f"{target!r} gives {type(net).__name__}, not an nn.Module.")
     if weights is not None:
-        net.load_state_dict(_state(weights, trust))
+        load_weights(net, weights, trust=trust)
     return net
-
-
-def _state(weights: Path, trust: bool) -> dict[str, Any]:
-    if weights.suffix == ".safetensors":
-        from safetensors.torch import load_file
-
-        return dict(load_file(weights))
-    try:
-        state = torch.load(weights, map_location="cpu", weights_only=not trust)
-    except Exception as error:
-        if trust:
-            raise
-        raise ValueError(
-            f"{weights} holds more than tensors, and reading it could run foreign code "
-            f"({type(error).__name__}). If you trust its source, pass --trust."
-        ) from error
-    for key in ("state_dict", "model", "model_state_dict"):
-        if isinstance(state, dict) and isinstance(state.get(key), dict):
-            state = state[key]
-    if not isinstance(state, dict):
-        raise ValueError(f"{weights} holds {type(state).__name__}, not a state dict.")
-    return {name.removeprefix("module.").removeprefix("_orig_mod."): v for name, v in state.items()}

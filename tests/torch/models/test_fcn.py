@@ -24,3 +24,12 @@ def test_fcn_lists_its_hidden_layers():
     assert net.feature_layers == net.block_layers == ("hidden1", "hidden2", "hidden3")
     assert set(net.feature_layers) <= dict(net.named_modules()).keys()
     assert net.layer_numbers == {"hidden1": 1, "hidden2": 2, "hidden3": 3}
+
+
+def test_fcn_flattens_images_and_divides_bytes():
+    net = FCN(12, 2)
+    images = torch.randint(256, (4, 3, 2, 2), dtype=torch.uint8)
+    expected = net(images.flatten(1).float() / 255)
+    assert torch.equal(net(images), expected)
+    assert torch.equal(net(images.contiguous(memory_format=torch.channels_last)), expected)
+    assert torch.equal(net(images.float() / 255), expected)

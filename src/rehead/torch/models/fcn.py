@@ -55,10 +55,13 @@ class FCN(nn.Module):
                 nn.init.zeros_(module.bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Logits."""
+        """Logits. Images are flattened; bytes are divided by 255."""
+        x = torch.flatten(x, 1)
+        if x.dtype == torch.uint8:
+            x = x.to(self.classifier.weight.dtype) / 255
         for name in self.feature_layers:
             x = self.get_submodule(name)(x)
-        logits: Tensor = self.classifier(torch.flatten(x, 1))
+        logits: Tensor = self.classifier(x)
         return logits
 
 

@@ -5,6 +5,7 @@ from rehead.torch.training.loop import train
 from rehead.torch.training.mentor import Pace
 from rehead.torch.training.method import Method
 from rehead.torch.training.methods import METHODS
+from rehead.torch.training.published import published_settings
 from rehead.torch.training.recipes import RECIPES, Recipe, find_recipe
 from rehead.torch.training.run import Run
 from rehead.torch.training.state import Trained
@@ -21,5 +22,6 @@ __all__ = [
     "Trained",
     "draw_trusted",
     "find_recipe",
+    "published_settings",
     "train",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -28,7 +29,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         Makes a new network with one output for each class, in sorted order.
     method, recipe
         See :func:`rehead.torch.training.train`.
-    seed, device, progress
+    seed, device, progress, folder
         See :class:`rehead.torch.training.Run`.
 
     Examples
@@ -55,6 +56,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         seed: int = 0,
         device: str | None = None,
         progress: bool | None = None,
+        folder: str | Path | None = None,
     ) -> None:
         self.make_net = make_net
         self.method = method
@@ -62,6 +64,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         self.seed = seed
         self.device = device
         self.progress = progress
+        self.folder = folder
 
     def fit(self, X: Any, y: Any) -> NetworkClassifier:
         """Train a new network."""
@@ -73,7 +76,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             codes,
             method=self.method,
             recipe=self.recipe,
-            run=Run(seed=self.seed, device=self.device, progress=self.progress),
+            run=Run(seed=self.seed, device=self.device, progress=self.progress, folder=self.folder),
         ).net
         self.classes_, self.net_ = classes, net  # at once: a fit that fails changes nothing
         return self

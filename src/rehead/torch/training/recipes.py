@@ -146,6 +146,16 @@ RECIPES: dict[str, Recipe] = {
         schedule="cosine",
         warmup=0.2,
     ),
+    # For labellers, which are to be right as often as few clean samples allow.
+    "quick-labeller": Recipe(
+        epochs=60,
+        batch_size=64,
+        optimizer="adam",
+        learning_rate=2e-3,
+        schedule="cosine",
+        warmup=0.1,
+        augment=("crop", "flip"),
+    ),
     "quick-digits": Recipe(
         epochs=120,
         batch_size=64,

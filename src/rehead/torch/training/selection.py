@@ -26,13 +26,18 @@ def kept(n: int, forget: float) -> int:
 def forget_rate(epoch: int, noise_rate: float, ramp: int, exponent: float = 1.0) -> float:
     """Share of samples that co-teaching leaves out: from 0 to the noise rate in ``ramp`` epochs.
 
+    As in the released code, the exponent acts on the rise only: it goes to ``noise_rate **
+    exponent``, and after it the noise rate itself is forgotten.
+
     Examples
     --------
     >>> [round(forget_rate(epoch, 0.45, ramp=10), 2) for epoch in (0, 1, 9, 10)]
     [0.0, 0.05, 0.45, 0.45]
     """
-    final: float = noise_rate**exponent
-    return final if ramp < 2 else final * min(epoch / (ramp - 1), 1.0)
+    if epoch >= ramp or ramp == 1:  # of a rise of one epoch, that code leaves out the beginning
+        return noise_rate
+    reached: float = noise_rate**exponent * epoch / (ramp - 1)
+    return reached
 
 
 def disagreement(z: Tensor, other: Tensor, floor: float = 0.1) -> Tensor:

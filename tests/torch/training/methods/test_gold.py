@@ -6,9 +6,14 @@ import torch
 from safetensors.torch import load_file
 from torch.testing import assert_close
 
-from rehead.torch.training import Recipe
+from rehead.files.persist import read_model
+from rehead.torch.models import FCN
+from rehead.torch.training import METHODS, Recipe
+from rehead.torch.training.checkpoint import data_fingerprint
 from rehead.torch.training.method import Batch
 from rehead.torch.training.methods.gold import gold_loss
+from rehead.torch.training.predictions import predict_probabilities
+from rehead.torch.training.transition import anchor_points
 
 T = np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.1, 0.6]])
 TRUSTED = np.arange(96) % 8 == 0
@@ -79,3 +84,39 @@ def test_the_first_network_of_glc_never_sees_trusted_samples(fit, noisy, tmp_pat
     fit("glc", trusted=TRUSTED, y=y, folder=tmp_path / "b")
     first, second = (load_file(tmp_path / k / "silver" / "net.safetensors") for k in "ab")
     assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+@pytest.mark.parametrize("name", ["forward-gold", "glc"])
+def test_the_first_network_learns_from_all_untrusted_samples_to_the_end(
+    name: str, fit, noisy, tmp_path
+) -> None:
+    """No sample of them is held out, and the last weights are taken: the reference has neither."""
+    fit(name, trusted=TRUSTED, folder=tmp_path)
+    stages = [folder.name for folder in tmp_path.iterdir() if folder.is_dir()]
+    assert stages == ["silver"]
+    _, settings = read_model(tmp_path / "silver" / "checkpoint.safetensors", "training checkpoint")
+    assert settings["identity"]["keep"] == "last"
+    silver = torch.from_numpy(noisy.X[~TRUSTED]), torch.from_numpy(noisy.y[~TRUSTED])
+    untrusted = torch.zeros(len(silver[1]), dtype=torch.bool)
+    assert settings["identity"]["data"] == data_fingerprint(*silver, untrusted)
+
+
+def test_anchors_of_forward_gold_are_searched_among_all_samples(fit, noisy, tmp_path) -> None:
+    """The surest sample of each class is a trusted one here."""
+    X = noisy.X.copy()
+    X[TRUSTED] *= 3
+    trained = fit("forward-gold", X=X, trusted=TRUSTED, folder=tmp_path)
+    net = FCN(6, 3, hidden=(8,))
+    net.load_state_dict(load_file(tmp_path / "silver" / "net.safetensors"))
+    p = predict_probabilities(net, torch.from_numpy(X), torch.device("cpu"))
+    found = trained.memory["transition"].numpy()
+    np.testing.assert_allclose(found, anchor_points(p), atol=1e-6)
+    assert not np.allclose(found, anchor_points(p[~TRUSTED]), atol=1e-3)
+
+
+def test_a_part_of_the_untrusted_samples_can_choose_the_weights(fit, tmp_path) -> None:
+    fit(METHODS["forward-gold"](held_out=0.25), trusted=TRUSTED, folder=tmp_path)
+    _, settings = read_model(tmp_path / "silver" / "checkpoint.safetensors", "training checkpoint")
+    assert settings["identity"]["keep"] == "best"
+    with pytest.raises(ValueError, match="held_out must be in"):
+        METHODS["forward-gold"](held_out=1.5)

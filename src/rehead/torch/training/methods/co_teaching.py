@@ -20,9 +20,9 @@ def co_teaching(
     noise_rate : float
         Share of wrong labels: so many are forgotten.
     ramp : int, default=10
-        Epochs until that share is reached, from 0.
+        Epochs of a rise from 0; after them that share is forgotten.
     exponent : float, default=1
-        The share forgotten in the end is ``noise_rate ** exponent``.
+        The rise goes to ``noise_rate ** exponent``, as in the released code.
     """
     rate = check_noise_rate("co-teaching", noise_rate)
     check_count("ramp", ramp)

@@ -7,33 +7,44 @@ and train anew: corrected on silver samples, plainly on trusted ("gold") ones.
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from rehead._typing import Array
 from rehead.torch.training import losses
 from rehead.torch.training import transition as matrices
 from rehead.torch.training.method import Batch, Method, TrainFirst
-from rehead.torch.training.methods.correction import anchor_transition
 from rehead.torch.training.methods.cross_entropy import cross_entropy
 from rehead.torch.training.predictions import predict_probabilities
-from rehead.torch.training.settings import check_percentile
+from rehead.torch.training.settings import check_percentile, check_share
 from rehead.torch.training.state import Memory
 from rehead.torch.training.task import Task
 
 
-def forward_gold(*, percentile: float | None = 97.0) -> Method:
-    """Forward correction with T from anchor points, and plain cross-entropy on trusted samples."""
+def forward_gold(*, percentile: float | None = 97.0, held_out: float = 0.0) -> Method:
+    """Forward correction with T from anchor points, and plain cross-entropy on trusted samples.
+
+    Parameters
+    ----------
+    percentile : float, optional
+        As for forward.
+    held_out : float, default=0
+        Share of the untrusted samples that choose the weights of the first network. With 0, as
+        published, the last are taken: with a recipe that memorises the labels, these say little
+        about the noise, and 0.1 is better.
+    """
     check_percentile(percentile)
+    check_share("held_out", held_out)
 
     def prepare(task: Task, train_first: TrainFirst) -> Memory:
         if bool(task.trusted.all()):
             return _remember(task, None)
-        silver = task.only(~task.trusted.cpu().numpy())
-        return _remember(task, anchor_transition(silver, train_first, percentile))
+        # As the reference for texts: anchors among all samples.
+        p = predict_probabilities(_first(task, train_first, held_out), task.X, task.device)
+        return _remember(task, matrices.anchor_points(p, percentile=percentile))
 
     return Method(
         "forward-gold",
-        {"percentile": percentile},
+        {"percentile": percentile, "held_out": held_out},
         gold_loss,
         prepare=prepare,
         needs_trusted=True,
@@ -50,11 +61,18 @@ def glc() -> Method:
         matrices.check_every_class(y, task.n_classes)
         if gold.all():
             return _remember(task, None)
-        first = train_first("silver", task.only(~gold), cross_entropy())
-        p = predict_probabilities(first.net, task.X[task.trusted.to(task.X.device)], task.device)
+        trusted = task.X[task.trusted.to(task.X.device)]
+        p = predict_probabilities(_first(task, train_first), trusted, task.device)
         return _remember(task, matrices.gold_transition(p, y, task.n_classes))
 
     return Method("glc", {}, gold_loss, prepare=prepare, needs_trusted=True, stages=True)
+
+
+def _first(task: Task, train_first: TrainFirst, held_out: float = 0.0) -> nn.Module:
+    """A network trained on the untrusted samples, or on those that are not held out."""
+    silver = task.only(~task.trusted.cpu().numpy())
+    silver = silver.holding_out(held_out) if held_out else silver
+    return train_first("silver", silver, cross_entropy()).net
 
 
 def gold_loss(z: Tensor, batch: Batch, memory: Memory) -> Tensor:

@@ -1,0 +1,263 @@
+"""Settings of a run, and the noisy data set that they name."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rehead import _validation as check
+from rehead import data, noise
+from rehead._typing import Array
+from rehead.data import Split, Splits
+
+KINDS = ("none", *noise.NOISES, "semantic", "open-set")
+"""Kinds of noise that a run can make."""
+LOGISTIC = "logistic"
+"""The labeller that is no network."""
+CLEAN = {"cifar100": 0.2}
+"""Share of clean samples that teaches a labeller in the paper; 0.05 for other data."""
+SAME_NOISE = "The validation labels are noisy in the same way."
+CLEAN_LABELS = "The validation labels are clean."
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """What to train on what.
+
+    Attributes
+    ----------
+    data, model, method, recipe : str
+        Names. The default model is the fully connected network for vectors and the small ResNet
+        for images.
+    noise, rate
+        Kind and share of noise; for "semantic", ``rate`` is the share of clean samples that teach
+        the labeller, and 0 stands for that of the paper: 0.2 for CIFAR-100, 0.05 for other data.
+    labeller : str, optional
+        Who labels with semantic noise: "logistic" (regression on the inputs as they are), or a
+        network: densenet100, resnet34 and vgg13 are the paper's. Default: "logistic" for vectors,
+        "resnet-small" for images. Networks are trained with the recipe of the run; with "quick",
+        which is made to memorise, with "quick-labeller".
+    outside : sequence of str
+        Where inputs come from with open-set noise, in equal shares: data sets by name, folders of
+        images, .npy files. Default: Tiny ImageNet, for CIFAR-10.
+    labels : array, optional
+        Noisy labels of one's own for the training samples, in their order, in place of made ones.
+    noise_rate : float, optional
+        What methods are told. Default: the rate that was made.
+    trusted : float
+        Share of samples with known labels, for the methods that need some.
+    validation : int or float, optional
+        Number or share of held-out samples; see :func:`rehead.data.load`.
+    limit : int, optional
+        Number of training samples to take; a ninth of it, at most 1,000, is for validation.
+    epochs : int, optional
+        In place of the recipe's.
+    model_options, method_options : dict
+    seed, device, precision
+    """
+
+    data: str = "digits"
+    model: str | None = None
+    method: str = "cross-entropy"
+    recipe: str = "quick"
+    noise: str = "none"
+    rate: float = 0.0
+    labeller: str | None = None
+    outside: Sequence[str] = ()
+    labels: Array | None = None
+    noise_rate: float | None = None
+    trusted: float = 0.01
+    validation: float | None = None
+    limit: int | None = None
+    epochs: int | None = None
+    model_options: dict[str, Any] = field(default_factory=dict)
+    method_options: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    device: str | None = None
+    precision: str = "float32"
+
+    def __post_init__(self) -> None:
+        check.check_choice(self.noise, KINDS, "noise")
+        # One name for each data set: recipes and published settings are looked up by it.
+        object.__setattr__(self, "data", data.find_dataset(self.data).name)
+        if not 0 <= self.rate <= 1:
+            raise ValueError(f"rate must be in [0, 1], got {self.rate!r}. For 40 % pass 0.4.")
+
+
+class NoisyTask(NamedTuple):
+    """A data set with noisy labels for training; the test labels are clean.
+
+    Attributes
+    ----------
+    splits : Splits
+        With true labels; some inputs are others than they were, where the noise is open-set.
+    labels, validation_labels : array
+        What a run learns from, and what it is told about held-out samples.
+    changed : boolean array
+        The training samples whose label, or input, is wrong.
+    rate : float
+        Their share.
+    transition : array, optional
+        What is known of the noise; the identity where there is none.
+    notes : tuple of str
+        What a user should know about these labels.
+    """
+
+    splits: Splits
+    labels: Array
+    validation_labels: Array
+    changed: Array
+    rate: float
+    transition: Array | None
+    notes: tuple[str, ...] = ()
+
+
+def noisy_task(settings: TrainSettings, folder: Path | None = None) -> NoisyTask:
+    """Load the data and make its labels noisy, validation labels in the same way.
+
+    The training of a labeller is kept in the folder, and goes on from there.
+    """
+    splits = load_inputs(settings)
+    if settings.labels is not None:
+        return _given_labels(splits, settings)
+    if settings.noise == "semantic":
+        return _semantic(splits, settings, folder)
+    kinds = {"none": _clean, "open-set": _open_set}
+    return kinds.get(settings.noise, _random)(splits, settings)
+
+
+def generators(settings: TrainSettings) -> tuple[np.random.Generator, np.random.Generator]:
+    """Of the noise of training samples, and of validation samples.
+
+    Independent ones: a split drawn with the seed of the noise would be tied to it.
+    """
+    seeds = np.random.SeedSequence([settings.seed, 2]).spawn(2)
+    first, second = (np.random.default_rng(s) for s in seeds)
+    return first, second
+
+
+def load_inputs(settings: TrainSettings) -> Splits:
+    """The data set, or its first samples, of which validation samples are drawn."""
+    if settings.limit is None:
+        return data.load(settings.data, random_state=settings.seed, validation=settings.validation)
+    splits = data.load(settings.data, random_state=settings.seed, validation=0)
+    n = min(1000, max(1, settings.limit // 9))
+    part = Split(*(a[: settings.limit + n] for a in splits.train))
+    rng = np.random.default_rng(np.random.SeedSequence([settings.seed, 4]))
+    held_out = np.zeros(len(part.y), bool)
+    held_out[rng.permutation(len(part.y))[:n]] = True
+    train, validation = (Split(*(a[rows] for a in part)) for rows in (~held_out, held_out))
+    return splits._replace(train=train, validation=validation)
+
+
+def _clean(splits: Splits, settings: TrainSettings) -> NoisyTask:
+    y = splits.train.y
+    nothing = np.zeros(len(y), bool)
+    return NoisyTask(splits, y, splits.validation.y, nothing, 0.0, np.eye(len(splits.class_names)))
+
+
+def _random(splits: Splits, settings: TrainSettings) -> NoisyTask:
+    """Labels changed at random, whatever the inputs are."""
+    rng, rng_validation = generators(settings)
+    classes = np.arange(len(splits.class_names))
+    make = partial(noise.NOISES[settings.noise], rate=settings.rate, classes=classes)
+    made = make(splits.train.y, random_state=rng)
+    held_out = splits.validation.y
+    if len(held_out):
+        held_out = make(held_out, random_state=rng_validation).labels
+    return NoisyTask(
+        splits, made.labels, held_out, made.changed, made.rate, made.transition, (SAME_NOISE,)
+    )
+
+
+def _semantic(splits: Splits, settings: TrainSettings, folder: Path | None) -> NoisyTask:
+    """Labels of a classifier that was taught on a few clean samples."""
+    rng, _ = generators(settings)
+    name = settings.labeller or (LOGISTIC if splits.train.X.ndim == 2 else "resnet-small")
+    share = settings.rate or CLEAN.get(settings.data, 0.05)
+    made = noise.semantic(
+        splits.train.X,
+        splits.train.y,
+        classifier=_labeller(name, splits, settings, share, folder),
+        clean=share,
+        random_state=rng,
+    )
+    held_out = splits.validation
+    of_validation = made.label(held_out.X) if len(held_out.y) else held_out.y
+    note = (
+        f"The labeller, {name}, was taught on {int(made.clean_part.sum())} clean samples. "
+        f"{made.rate:.1%} of all training labels are wrong, {made.rate_of_rest:.1%} of those that "
+        "it gave."
+    )
+    return NoisyTask(
+        splits,
+        made.labels,
+        of_validation,
+        made.changed,
+        made.rate,
+        made.transition,
+        (note, SAME_NOISE),
+    )
+
+
+def _labeller(
+    name: str, splits: Splits, settings: TrainSettings, share: float, folder: Path | None
+) -> Any:
+    """A classifier to be taught: logistic regression, or a network by its name."""
+    if name == LOGISTIC:
+        return None
+    from rehead.experiments.networks import network_factory
+    from rehead.torch.training import NetworkClassifier, find_recipe
+
+    asked = "quick-labeller" if settings.recipe == "quick" else settings.recipe
+    recipe = find_recipe(asked, settings.data)
+    X, y = splits.train.X, splits.train.y
+    # One output for each class that it can be taught, and several batches of few samples.
+    present = [splits.class_names[c] for c in np.unique(y)]
+    batch_size = min(recipe.batch_size, max(4, int(share * len(y)) // 8))
+    augment = recipe.augment if X.ndim == 4 else ()
+    return NetworkClassifier(
+        network_factory(name, {}, splits._replace(class_names=present)),
+        recipe=dataclasses.replace(recipe, augment=augment, batch_size=batch_size),
+        seed=settings.seed,
+        device=settings.device,
+        folder=None if folder is None else folder / "labeller",
+    )
+
+
+def _open_set(splits: Splits, settings: TrainSettings) -> NoisyTask:
+    """Inputs from elsewhere under the old labels; held-out inputs stay as they are."""
+    from rehead.experiments.outside import outside_inputs
+
+    rng, _ = generators(settings)
+    y = splits.train.y
+    sources = outside_inputs(settings.outside, settings.data, splits.train.X)
+    opened = noise.open_set(splits.train.X, y, settings.rate, sources, random_state=rng)
+    splits = splits._replace(train=splits.train._replace(X=opened.X))
+    note = "Training images were replaced under their labels. The validation part is clean."
+    return NoisyTask(splits, y, splits.validation.y, opened.changed, opened.rate, None, (note,))
+
+
+def _given_labels(splits: Splits, settings: TrainSettings) -> NoisyTask:
+    labels = check.check_labels(settings.labels)
+    y = splits.train.y
+    if labels.dtype.kind not in "iu":
+        codes = {name: c for c, name in enumerate(splits.class_names)}
+        strange = sorted(set(labels.tolist()) - codes.keys(), key=str)
+        if strange:
+            raise ValueError(f"Unknown classes {strange[:5]}; {settings.data} has {list(codes)}.")
+        labels = np.array([codes[name] for name in labels.tolist()])
+    if len(labels) != len(y):
+        raise ValueError(
+            f"There are {len(labels)} labels for {len(y)} training samples of {settings.data}. "
+            "Give one label for each, in the order of rehead.data.load."
+        )
+    changed = labels != y
+    rate = float(changed.mean())
+    return NoisyTask(splits, labels, splits.validation.y, changed, rate, None, (CLEAN_LABELS,))
