@@ -55,7 +55,7 @@ def fit_baselines(
         if name in PRESETS:
             model.set_params(preset=name)
         else:
-            model.set_params(estimator=name, weights="nll")
+            model.set_params(estimator=name, weights="equal" if held_out is None else "nll")
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             found[name] = model.fit(layers, y, held_out, trusted=trusted)

@@ -160,6 +160,7 @@ class RobustHead:
         progress : bool, optional
             Show progress bars. Default: in a terminal.
         """
+        self.ensemble.check_settings()
         baselines = baselines or ()
         check_baselines(baselines)
         check_validation(validation)
