@@ -145,9 +145,7 @@ class FittedGaussians:
         even = self.gaussians.without_priors()
         return leave_one_out_scores(even, X, codes, inside, reduce), known
 
-    def posterior_given_label(
-        self, scores: Array, codes: Array, noise: NoiseModel | None
-    ) -> Array:
+    def posterior_given_label(self, scores: Array, codes: Array, noise: NoiseModel | None) -> Array:
         """What samples are, from their scores and labels; without noise, from scores alone."""
         if noise is None:
             with np.errstate(divide="ignore"):

@@ -81,18 +81,20 @@ class Reference(NamedTuple):
         """How typical samples are, from what :func:`distances_apart` says of them."""
         return tail(self.strangeness, self.strange(distances), self.size)
 
-    def strange(self, distances: Array) -> Array:
-        """Fisher's rule, ``-2 log p - log r``."""
-        p = log_tail(self.relative, distances[:, 0], self.size)
-        r = log_tail(self.residual, distances[:, 1], self.size)
+    def strange(self, distances: Array, *, own: bool = False) -> Array:
+        """Fisher's rule, ``-2 log p - log r``; ``own``: of samples that are among the others."""
+        p = log_tail(self.relative, distances[:, 0], self.size, own=own)
+        r = log_tail(self.residual, distances[:, 1], self.size, own=own)
         strange: Array = -2.0 * p - r
         return strange
 
 
-def tail(quantiles: Array, values: Array, size: float) -> Array:
+def tail(quantiles: Array, values: Array, size: float, *, own: bool = False) -> Array:
     """P-value of each value among ``size`` others that are given by their quantiles.
 
-    The share of them that is at least as large, the value itself counted in: never 0.
+    The share of them that is at least as large, the value itself counted in: never 0. Where values
+    are their ``own`` others, each is counted in already. To count it twice would make them look
+    more usual than new ones.
 
     Examples
     --------
@@ -102,10 +104,10 @@ def tail(quantiles: Array, values: Array, size: float) -> Array:
     """
     as_large = 1.0 - np.searchsorted(quantiles, values, side="left") / len(quantiles)
     p: Array = (1.0 + size * as_large) / (1.0 + size)
-    return p
+    return np.maximum(as_large, 1.0 / (1.0 + size)) if own else p
 
 
-def log_tail(quantiles: Array, values: Array, size: float) -> Array:
+def log_tail(quantiles: Array, values: Array, size: float, *, own: bool = False) -> Array:
     """Logarithm of :func:`tail`, going on like an exponential beyond the largest of the others.
 
     Otherwise all that is larger would be alike, and one distance however large could be outweighed
@@ -115,7 +117,7 @@ def log_tail(quantiles: Array, values: Array, size: float) -> Array:
     scale = max(float(top.mean() - top[0]), np.finfo(float).eps * abs(float(top[-1])))
     with np.errstate(over="ignore"):  # where all others are 0, anything else is infinitely far
         beyond = np.maximum(values - top[-1], 0.0) / max(scale, np.finfo(float).tiny)
-    logs: Array = np.log(tail(quantiles, values, size)) - beyond
+    logs: Array = np.log(tail(quantiles, values, size, own=own)) - beyond
     return logs
 
 
@@ -171,7 +173,7 @@ def distances_apart(D: Array, plane: Plane) -> Array:
 
 
 def strange_distances(g: TiedGaussians, X: Array, codes: Array, inside: Composition) -> Array:
-    """Relative distance, residual and nearest class of each row, in blocks; shape (n, 3).
+    """Relative distance and residual of each row, in blocks; shape (n, 2).
 
     Rows that the estimates contain are judged without themselves.
     """
@@ -179,8 +181,7 @@ def strange_distances(g: TiedGaussians, X: Array, codes: Array, inside: Composit
     unit = replace(g, priors=np.ones(len(g.priors)))
 
     def reduce(scores: Array, _: Array) -> Array:
-        D = -2.0 * scores
-        return np.column_stack([distances_apart(D, plane), D.argmin(axis=1)])
+        return distances_apart(-2.0 * scores, plane)
 
     return leave_one_out_scores(unit, X, codes, inside, reduce)
 
@@ -196,23 +197,19 @@ def make_reference(
 ) -> Reference:
     """What is usual among some of the training rows, which count by their ``weights``.
 
-    Where these are not measured trust, only rows count whose nearest class is their label: that
-    keeps strange samples out, most of which have another label than their nearest class, and does
-    not ask how near it is. (What an estimator kept would not do: "mcd" keeps what is near, and
-    every new sample would then seem far.)
+    Where these are not measured trust, all rows count alike: distances do not ask for labels, so a
+    row with a wrong label is as usual as any. (Rows that an estimator kept, or whose nearest class
+    is their label, lie nearer than new samples do, which would then seem strange.)
     """
     usable = np.flatnonzero(weights > 0)
     share = max(FEWEST_ROWS, min(REFERENCE_ROWS, int(SHARE_OF_ROWS * len(usable))))
     sampled = usable[evenly_spaced(len(usable), REFERENCE_ROWS if measured else share)]
     found = strange_distances(g, X[sampled], codes[sampled], inside.take(sampled))
-    relative, residual, nearest = found.T
+    relative, residual = found.T
     w = weights[sampled]
-    agree = nearest == codes[sampled]
-    if not measured and agree.any():
-        w = np.where(agree, w, 0.0)
     size = float(w.sum() ** 2 / (w**2).sum())
     reference = Reference(quantiles(relative, w), quantiles(residual, w), np.empty(0), size)
-    strange = reference.strange(found[:, :2])
+    strange = reference.strange(found, own=True)
     return reference._replace(strangeness=quantiles(strange, w))
 
 

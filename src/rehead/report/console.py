@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from rehead.experiments.demo import DemoResult
+from rehead.experiments.demo import DEFAULT, DemoResult
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def demo_table(result: DemoResult) -> Table:
         table.add_column(f"{kind} {s.rate:.0%}", justify="right")
     for method in result.methods():
         cells = [_mean_std(100.0 * result.accuracies(kind, method)) for kind in s.noises]
-        style = "bold" if method.startswith("auto") else None
+        style = "bold" if method == DEFAULT else None
         table.add_row(method, *cells, style=style)
     return table
 
