@@ -165,7 +165,7 @@ def promises() -> dict[str, dict[str, float]]:
     flip = 0.7 * np.eye(4) + 0.3 * np.roll(np.eye(4), 1, axis=1)
     return {
         "checked labels, 1,000 held out, 3 classes that overlap": promise(3, 3.0, 1000, np.eye(3)),
-        "checked labels, 1,000 held out, 3 classes one standard deviation apart, error 30 %": promise(
+        "checked labels, 1,000 held out, 3 classes one sigma apart, error 30 %": promise(
             3, None, 1000, np.eye(3), 0.3
         ),
         "30 % uniform, 4,000 held out, the same classes, error 30 %": promise(

@@ -92,6 +92,7 @@ class TestPriors:
         clf = RobustGaussianClassifier(estimator, priors=[0.1, 0.1, 0.8]).fit(*noisy)
         np.testing.assert_allclose(clf.priors_, [0.1, 0.1, 0.8])
 
+    @pytest.mark.filterwarnings("ignore:Most samples labelled 2 seem")
     @pytest.mark.parametrize("estimator", [None, "anchored", "mixture"])
     def test_those_of_the_default_are_the_shares_without_the_noise(self, estimator):
         rng = np.random.default_rng(0)

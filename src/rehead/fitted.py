@@ -169,11 +169,12 @@ class FittedGaussians:
             return None
         if codes is None:
             nothing = np.zeros(len(X))
+            known = nothing > 0
             inside = Composition(nothing, nothing.astype(np.int64), self.class_totals)
         else:
-            _, inside = self.recognise(X, codes)
+            known, inside = self.recognise(X, codes)
         distances = strange_distances(self.gaussians, X, inside.counted_as, inside)
-        return self.reference.pvalues(distances)
+        return self.reference.pvalues(distances, own=known)
 
     def whitened(self, X: Array) -> Array:
         """Rows in the space where Euclidean distances are Mahalanobis distances."""

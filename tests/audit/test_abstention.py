@@ -258,6 +258,7 @@ def test_a_network_with_a_new_head_has_all_of_it():
     torch = pytest.importorskip("torch")
     from rehead.torch import RobustHead
 
+    torch.manual_seed(0)
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=900)
     X = (rng.normal(size=(900, 4)) + 6 * np.eye(4)[y]).astype(np.float32)

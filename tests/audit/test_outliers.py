@@ -61,6 +61,7 @@ def test_uniform_on_new_samples_however_few_there_were_for_the_features(
     assert np.mean(low) == pytest.approx(0.1, abs=0.04)
 
 
+@pytest.mark.filterwarnings("ignore:Most samples labelled")
 @pytest.mark.parametrize("estimator", sorted(set(USAGE) - {"anchored"}))
 @pytest.mark.parametrize("rate", [0.0, 0.3])
 @pytest.mark.parametrize(("d", "distance"), [(4, 1.4), (20, 3.0)])

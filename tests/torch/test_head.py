@@ -101,7 +101,7 @@ class TestPredictions:
     def test_abstention_and_typicality_are_those_of_the_numpy_twin(self, trained, head):
         of_new = extract_features(trained.net, trained.new, head.layers_).layers
         assert (head.typicality(trained.new) <= 1).all()
-        found = head.abstention_threshold(trained.new, error=0.3, confidence=0.9)
+        found = head.abstention_threshold(trained.new, error=0.3, confidence=0.9, checked=True)
         told = head.predict_or_abstain(trained.new, found, abstain=-1)
         sure = head.ensemble_.predict_proba(of_new).max(axis=1) >= found.threshold
         np.testing.assert_array_equal(told != -1, sure)

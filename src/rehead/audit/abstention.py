@@ -30,6 +30,7 @@ posteriors stand for): at a stricter one a few unlucky labels would end it all.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -252,18 +253,9 @@ def _predicted(model: LabelJudge, X: Any) -> tuple[Array, Array]:
 
 def _known_transition(classes: Array, *, checked: Any, transition: Any) -> Array:
     """The matrix that labels were drawn from, which the user has to vouch for."""
-    n_classes = len(classes)
-    if not isinstance(checked, (bool, np.bool_)):
-        raise ValueError(f"checked must be True or False, got {checked!r}.")
-    if checked == (transition is not None):
-        raise ValueError(
-            "An error can only be promised on labels that were checked, of samples drawn at random: "
-            "pass those with checked=True. Or pass transition= where it is known how labels go "
-            "wrong; what the model measured takes hard samples for wrong labels, and would excuse "
-            "errors." + (" You have passed both." if checked else "")
-        )
+    check_vouched({"checked": checked, "transition": transition})
     if checked:
-        return np.eye(n_classes)
+        return np.eye(len(classes))
     T = check.check_transition(transition, classes)
     if np.linalg.svd(T, compute_uv=False)[-1] < INVERTIBLE:
         raise ValueError(
@@ -271,6 +263,20 @@ def _known_transition(classes: Array, *, checked: Any, transition: Any) -> Array
             "predictions are right. Pass samples with checked labels and checked=True."
         )
     return T
+
+
+def check_vouched(options: Mapping[str, Any]) -> None:
+    """Raise unless the user says of labels that they are right, or how they go wrong."""
+    checked, transition = options.get("checked", False), options.get("transition")
+    if not isinstance(checked, (bool, np.bool_)):
+        raise ValueError(f"checked must be True or False, got {checked!r}.")
+    if checked == (transition is not None):
+        raise ValueError(
+            "An error can only be promised on labels that were checked, of samples drawn at "
+            "random: pass those with checked=True. Or pass transition= where it is known how "
+            "labels go wrong; what the model measured takes hard samples for wrong labels, and "
+            "would excuse errors." + (" You have passed both." if checked else "")
+        )
 
 
 def corrected_losses(transition: Array, predicted: Array, given: Array) -> Losses:

@@ -63,8 +63,8 @@ def fit_layers_alone(
     )
     if problem.held_out is None and weighting.rule != "equal" and n_members > 1:
         warn(
-            "No held-out samples were given, so all members count equally. Pass validation=(layers, "
-            "labels), or weights='equal' if that is meant."
+            "No held-out samples were given, so all members count equally. Pass "
+            "validation=(layers, labels), or weights='equal' if that is meant."
         )
     if problem.held_out is None or weighting.rule == "equal":
         return fitted

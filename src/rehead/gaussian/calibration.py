@@ -73,12 +73,11 @@ class Priors(NamedTuple):
 
         What the Gaussians know of their priors is divided by the temperature; that is undone.
         """
-        with np.errstate(divide="ignore"):
-            before, now = np.log(g.priors), np.log(self.wanted)
-        offsets = np.zeros(len(now)) if g.offsets is None else g.offsets
-        possible = np.isfinite(now)
-        change = np.zeros(len(now))
-        change[possible] = (self.shift - (now - before) / g.temperature)[possible]
+        offsets = np.zeros(len(self.wanted)) if g.offsets is None else g.offsets
+        possible = self.wanted > 0  # a prior of 0 needs no help
+        more = np.log(self.wanted[possible] / g.priors[possible])
+        change = np.zeros(len(offsets))
+        change[possible] = self.shift[possible] - more / g.temperature
         return replace(g, priors=self.wanted, offsets=offsets + change)
 
 

@@ -28,7 +28,6 @@ from rehead.gaussian.anchors import anchor_transition, variance_of_shares
 from rehead.gaussian.probability import LEAST_PROBABILITY, softmax
 from rehead.gaussian.settings import SETTINGS
 
-
 DOUBTFUL = "wrong, or too hard to tell by these features"
 """What the share stands for: where classes overlap, the two cannot be told apart."""
 
@@ -39,7 +38,8 @@ class NoiseModel(NamedTuple):
     ``temperature`` calibrates scores, ``priors`` are the shares of the true classes,
     ``transition`` is T, ``anchors`` how many samples each of its rows was read off at, ``nll`` the
     mean of ``-log P(y | x)``, ``wrong`` the share of labels that are wrong (or too hard to tell by
-    these features), judged one by one. ``unseen`` is how much larger that share may be where the judge has memorised labels, and vouches for them.
+    these features), judged one by one. ``unseen`` is how much larger that share may be where the
+    judge has memorised labels, and vouches for them.
     """
 
     temperature: float
@@ -170,7 +170,7 @@ def fit_noise(
 
 def mean_noise(measured: Sequence[NoiseModel], weights: Array | None = None) -> NoiseModel:
     """What several models of the same labels say on average."""
-    means = {
+    means: dict[str, Any] = {
         name: np.average([getattr(noise, name) for noise in measured], axis=0, weights=weights)
         for name in NoiseModel._fields
     }

@@ -56,6 +56,9 @@ TAIL_QUANTILES = 50
 """The largest quantiles, which show how fast a tail falls: how many of them."""
 
 
+Own = bool | Array
+
+
 class Reference(NamedTuple):
     """What is usual: quantiles of both distances, and of the strangeness that joins them.
 
@@ -77,19 +80,22 @@ class Reference(NamedTuple):
         found: dict[str, Any] = {name: arrays[prefix + name] for name in cls._fields}
         return cls(**{**found, "size": float(found["size"])})
 
-    def pvalues(self, distances: Array) -> Array:
-        """How typical samples are, from what :func:`distances_apart` says of them."""
-        return tail(self.strangeness, self.strange(distances), self.size)
+    def pvalues(self, distances: Array, own: Own = False) -> Array:
+        """How typical samples are, from what :func:`distances_apart` says of them.
 
-    def strange(self, distances: Array, *, own: bool = False) -> Array:
-        """Fisher's rule, ``-2 log p - log r``; ``own``: of samples that are among the others."""
-        p = log_tail(self.relative, distances[:, 0], self.size, own=own)
-        r = log_tail(self.residual, distances[:, 1], self.size, own=own)
+        ``own`` says which of them are among those that the quantiles were made of.
+        """
+        return tail(self.strangeness, self.strange(distances, own), self.size, own)
+
+    def strange(self, distances: Array, own: Own = False) -> Array:
+        """Fisher's rule, ``-2 log p - log r``."""
+        p = log_tail(self.relative, distances[:, 0], self.size, own)
+        r = log_tail(self.residual, distances[:, 1], self.size, own)
         strange: Array = -2.0 * p - r
         return strange
 
 
-def tail(quantiles: Array, values: Array, size: float, *, own: bool = False) -> Array:
+def tail(quantiles: Array, values: Array, size: float, own: Own = False) -> Array:
     """P-value of each value among ``size`` others that are given by their quantiles.
 
     The share of them that is at least as large, the value itself counted in: never 0. Where values
@@ -104,10 +110,11 @@ def tail(quantiles: Array, values: Array, size: float, *, own: bool = False) -> 
     """
     as_large = 1.0 - np.searchsorted(quantiles, values, side="left") / len(quantiles)
     p: Array = (1.0 + size * as_large) / (1.0 + size)
-    return np.maximum(as_large, 1.0 / (1.0 + size)) if own else p
+    p = np.where(own, np.maximum(as_large, 1.0 / (1.0 + size)), p)
+    return p
 
 
-def log_tail(quantiles: Array, values: Array, size: float, *, own: bool = False) -> Array:
+def log_tail(quantiles: Array, values: Array, size: float, own: Own = False) -> Array:
     """Logarithm of :func:`tail`, going on like an exponential beyond the largest of the others.
 
     Otherwise all that is larger would be alike, and one distance however large could be outweighed
@@ -117,7 +124,7 @@ def log_tail(quantiles: Array, values: Array, size: float, *, own: bool = False)
     scale = max(float(top.mean() - top[0]), np.finfo(float).eps * abs(float(top[-1])))
     with np.errstate(over="ignore"):  # where all others are 0, anything else is infinitely far
         beyond = np.maximum(values - top[-1], 0.0) / max(scale, np.finfo(float).tiny)
-    logs: Array = np.log(tail(quantiles, values, size, own=own)) - beyond
+    logs: Array = np.log(tail(quantiles, values, size, own)) - beyond
     return logs
 
 
@@ -209,7 +216,7 @@ def make_reference(
     w = weights[sampled]
     size = float(w.sum() ** 2 / (w**2).sum())
     reference = Reference(quantiles(relative, w), quantiles(residual, w), np.empty(0), size)
-    strange = reference.strange(found, own=True)
+    strange = reference.strange(found, True)
     return reference._replace(strangeness=quantiles(strange, w))
 
 
