@@ -72,7 +72,7 @@ class TestOfOurs:
 
     def test_ensemble_of_the_paper(self, blobs):
         X, y = blobs(sizes=(20, 4), d=5)
-        ensemble = LayerEnsemble(preset="paper", random_state=0)
+        ensemble = LayerEnsemble(preset="paper", weights="equal", random_state=0)
         told = warned_about(lambda: ensemble.fit(layers_of(X), y))
         # What layers have in common is said once.
         assert [text.split(":")[0] for text in told] == ["layers early, late"]

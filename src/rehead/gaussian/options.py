@@ -188,6 +188,8 @@ def _check_options(options: Options) -> None:
             f"n_starts={options.n_starts} needs start='random'; start={options.start!r} has its "
             "own starts."
         )
+    if isinstance(options.priors, str):  # an array is checked once the classes are known
+        check_choice(options.priors, ("uniform", "empirical"), "priors")
     if shrinkage != "auto" and not (is_real(shrinkage) and 0 <= shrinkage <= 1):
         raise ValueError(f"shrinkage must be in [0, 1] or 'auto', got {shrinkage!r}.")
     if not isinstance(options.leave_one_out, (bool, np.bool_)):
