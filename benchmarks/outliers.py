@@ -42,8 +42,8 @@ def scores(model: RobustGaussianClassifier, X: Array) -> dict[str, Array]:
     """How strange new samples are, in several ways; larger is stranger."""
     g, nothing = model.fitted_.gaussians, np.zeros(len(X))
     outside = Composition(nothing, nothing.astype(np.int64), np.full(len(g.means), 1e9))
-    relative, residual, _ = strange_distances(g, X, outside.counted_as, outside).T
-    plain, _, _ = strange_distances(replace(g, temperature=1.0), X, outside.counted_as, outside).T
+    relative, residual = strange_distances(g, X, outside.counted_as, outside).T
+    plain, _ = strange_distances(replace(g, temperature=1.0), X, outside.counted_as, outside).T
     return {
         "distance to the nearest class": g.distances(X).min(axis=1),
         "distance outside the plane of the means": residual,
@@ -109,11 +109,18 @@ def left_out() -> Iterator[dict[str, Any]]:
 
 
 def promise(
-    n_classes: int, distance: float, held_out: int, T: Array, seed: int = 0
+    n_classes: int, distance: float | None, held_out: int, T: Array, error: float = ERROR
 ) -> dict[str, float]:
-    """How often the promised error is exceeded, and how many predictions are made."""
-    rng = np.random.default_rng(seed)
-    means = distance * rng.normal(size=(n_classes, 5)) / np.sqrt(5)
+    """How often the promised error is exceeded, and how many predictions are made.
+
+    Without a distance, all classes are one standard deviation apart.
+    """
+    rng = np.random.default_rng(0)
+    if distance is None:
+        means = np.eye(5)[:n_classes] / np.sqrt(2)
+    else:
+        means = distance * rng.normal(size=(n_classes, 5)) / np.sqrt(5)
+    checked = bool((np.eye(n_classes) == T).all())
 
     def draw(n: int) -> tuple[Array, Array, Array]:
         y = rng.integers(n_classes, size=n)
@@ -129,30 +136,42 @@ def promise(
     for _ in range(RUNS):
         X, _, labels = draw(held_out)
         limit = abstention_threshold(
-            model, X, labels, error=ERROR, confidence=CONFIDENCE, transition=T
+            model,
+            X,
+            labels,
+            error=error,
+            confidence=CONFIDENCE,
+            checked=checked,
+            transition=None if checked else T,
         ).threshold
         accepted = sure >= limit
-        broken += bool(accepted.any() and wrong[accepted].mean() > ERROR)
+        broken += bool(accepted.any() and wrong[accepted].mean() > error)
         coverage.append(accepted.mean())
     ranked = np.cumsum(wrong[np.argsort(-sure)]) / np.arange(1, len(sure) + 1)
     return {
         "accuracy": float(1 - wrong.mean()),
         "broken": broken / RUNS,
         "coverage": float(np.mean(coverage)),
-        "best possible": float((np.flatnonzero(ranked <= ERROR).max() + 1) / len(sure)),
+        "best possible": float((np.flatnonzero(ranked <= error).max() + 1) / len(sure)),
     }
 
 
 def promises() -> dict[str, dict[str, float]]:
-    """Clean, uniform and flip labels; classes that overlap, and classes apart."""
+    """Checked, uniform and flip labels; classes that overlap, and classes apart."""
 
     def uniform(n: int) -> Array:
         return (0.7 - 0.3 / (n - 1)) * np.eye(n) + 0.3 / (n - 1)
 
     flip = 0.7 * np.eye(4) + 0.3 * np.roll(np.eye(4), 1, axis=1)
     return {
-        "clean labels, 1,000 held out, 3 classes that overlap": promise(3, 3.0, 1000, np.eye(3)),
-        "30 % uniform, 4,000 held out, the same classes": promise(3, 3.0, 4000, uniform(3)),
+        "checked labels, 1,000 held out, 3 classes that overlap": promise(3, 3.0, 1000, np.eye(3)),
+        "checked labels, 1,000 held out, 3 classes one sigma apart, error 30 %": promise(
+            3, None, 1000, np.eye(3), 0.3
+        ),
+        "30 % uniform, 4,000 held out, the same classes, error 30 %": promise(
+            3, None, 4000, uniform(3), 0.3
+        ),
+        "30 % uniform, 4,000 held out, 3 classes that overlap": promise(3, 3.0, 4000, uniform(3)),
         "30 % uniform, 1,000 held out, 4 classes apart": promise(4, 6.0, 1000, uniform(4)),
         "30 % uniform, 4,000 held out, 4 classes apart": promise(4, 6.0, 4000, uniform(4)),
         "30 % flip, 4,000 held out, 4 classes apart": promise(4, 6.0, 4000, flip),

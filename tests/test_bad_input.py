@@ -158,7 +158,7 @@ class TestParameters:
     )
     def test_absurd_values_are_named(self, blobs, name, value):
         # The message must name the parameter: a user may have set ten.
-        fails(name, *blobs(), clf=Clf(**{name: value}))
+        fails(name, *blobs(), clf=Clf("mcd", **{name: value}))
 
     @pytest.mark.parametrize(
         ("kwargs", "match"),
@@ -166,7 +166,7 @@ class TestParameters:
             ({"estimator": "mdc"}, "Did you mean 'mcd'"),
             ({"estimator": "trimmed_kmeans"}, "Did you mean 'trimmed-kmeans'"),
             ({"preset": "author"}, "Did you mean 'authors'"),
-            ({"start": "determinstic"}, "Did you mean 'deterministic'"),
+            ({"estimator": "mcd", "start": "determinstic"}, "Did you mean 'deterministic'"),
             ({"priors": "emprical"}, "Did you mean 'empirical'"),
             ({"estimator": 3}, "estimator must be one of"),
         ],
@@ -205,7 +205,9 @@ class TestParameters:
 
     def test_several_starts_of_a_deterministic_kind_are_an_error(self, blobs):
         fails(
-            "n_starts=3 needs start='random'", *blobs(), clf=Clf(n_starts=3, start="deterministic")
+            "n_starts=3 needs start='random'",
+            *blobs(),
+            clf=Clf("mcd", n_starts=3, start="deterministic"),
         )
 
     def test_the_constructor_checks_nothing_and_keeps_what_it_is_given(self):
@@ -278,6 +280,8 @@ def odd_data(draw):
         X = np.clip(X, -1e15, 1e15).astype(np.float32)  # squares must fit into the type
     options = [{"start": "deterministic"}, {"start": "pooled"}, {"leave_one_out": True}]
     options += [{"shrinkage": "auto"}, {"support_fraction": 0.5, "priors": "empirical"}]
+    options = [{"estimator": "mcd", **given} for given in options]
+    options += [{"priors": "uniform"}, {"estimator": "mixture", "priors": "uniform"}]
     options += [{"estimator": e} for e in sorted(ESTIMATORS)]
     y = np.arange(len(X)) % draw(st.integers(2, 4))
     return X, y, draw(st.sampled_from(options))

@@ -8,7 +8,7 @@ from scipy.special import logsumexp, softmax
 from scipy.stats import multivariate_normal
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from rehead import ReheadWarning, RobustGaussianClassifier
+from rehead import ReheadWarning, RobustGaussianClassifier, noise, score_labels
 from rehead.gaussian import ESTIMATORS
 
 # Estimators and settings without randomness.
@@ -41,7 +41,9 @@ def noisy(blobs):
 
 
 class TestAgainstOtherImplementations:
-    @pytest.mark.parametrize("kwargs", [{"estimator": "sample"}, {"support_fraction": 1.0}])
+    @pytest.mark.parametrize(
+        "kwargs", [{"estimator": "sample"}, {"estimator": "mcd", "support_fraction": 1.0}]
+    )
     def test_all_samples_is_linear_discriminant_analysis(self, noisy, kwargs):
         X, y = noisy
         lda = LinearDiscriminantAnalysis(solver="lsqr", store_covariance=True).fit(X, y)
@@ -81,13 +83,64 @@ class TestAgainstOtherImplementations:
 class TestPriors:
     def test_empirical_priors_are_the_shares_of_the_kept_samples(self, noisy):
         X, y = noisy
-        clf = RobustGaussianClassifier(priors="empirical", random_state=0).fit(X, y)
+        clf = RobustGaussianClassifier("mcd", priors="empirical", random_state=0).fit(X, y)
         kept = np.bincount(y[clf.support_])
         np.testing.assert_allclose(clf.priors_, kept / kept.sum())
 
-    def test_priors_may_be_a_list(self, noisy):
-        clf = RobustGaussianClassifier(priors=[0.1, 0.1, 0.8]).fit(*noisy)
+    @pytest.mark.parametrize("estimator", [None, "mcd"])
+    def test_priors_may_be_a_list(self, noisy, estimator):
+        clf = RobustGaussianClassifier(estimator, priors=[0.1, 0.1, 0.8]).fit(*noisy)
         np.testing.assert_allclose(clf.priors_, [0.1, 0.1, 0.8])
+
+    @pytest.mark.filterwarnings("ignore:Most samples labelled 2 seem")
+    @pytest.mark.parametrize("estimator", [None, "anchored", "mixture"])
+    def test_those_of_the_default_are_the_shares_without_the_noise(self, estimator):
+        rng = np.random.default_rng(0)
+        y = rng.choice(3, size=3000, p=[0.6, 0.3, 0.1])
+        X = rng.normal(size=(3000, 3)) + 4 * np.eye(3)[y]
+        labels = noise.uniform(y, 0.3, random_state=0).labels  # 0.1 becomes 0.2
+        clf = RobustGaussianClassifier(estimator, random_state=0).fit(X, labels)
+        np.testing.assert_allclose(clf.priors_, np.bincount(y) / 3000, atol=0.02)
+        told = RobustGaussianClassifier(estimator, priors="empirical", random_state=0)
+        told.fit(X, labels)
+        np.testing.assert_array_equal(clf.predict_proba(X), told.predict_proba(X))
+
+    @pytest.mark.parametrize("estimator", [None, "mixture"])
+    @pytest.mark.parametrize("priors", ["uniform", [0.2, 0.1, 0.7], [0.5, 0.5, 0.0]])
+    def test_others_multiply_the_odds_by_how_much_commoner_a_class_is(
+        self, noisy, estimator, priors
+    ):
+        X, y = noisy
+        usual = RobustGaussianClassifier(estimator, random_state=0).fit(X, y)
+        clf = RobustGaussianClassifier(estimator, priors=priors, random_state=0).fit(X, y)
+        wanted = np.full(3, 1 / 3) if isinstance(priors, str) else np.array(priors)
+        np.testing.assert_allclose(clf.priors_, wanted)
+        expected = usual.predict_proba(X) * wanted / usual.priors_
+        expected /= expected.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(clf.predict_proba(X), expected, rtol=1e-6, atol=1e-12)
+        # Labels are judged by the shares of the samples that have them.
+        mine, its = (score_labels(model, X, y) for model in (clf, usual))
+        np.testing.assert_allclose(mine.quality, its.quality, atol=1e-12)
+        np.testing.assert_allclose(mine.typicality, its.typicality)
+
+    def test_the_default_predicts_best_with_the_priors_of_what_it_predicts(self):
+        rng = np.random.default_rng(0)
+
+        def draw(n, shares):
+            y = rng.choice(2, size=n, p=shares)
+            return rng.normal(size=(n, 2)) + 1.2 * y[:, None], y
+
+        X, y = draw(4000, [0.5, 0.5])
+        new, truth = draw(20_000, [0.05, 0.95])
+        labels = noise.uniform(y, 0.2, random_state=0).labels
+        plain, told = (
+            RobustGaussianClassifier(priors=priors, random_state=0).fit(X, labels)
+            for priors in (None, [0.05, 0.95])
+        )
+        assert told.estimator is None
+        assert told.noise_ is not None
+        assert told.score(new, truth) > plain.score(new, truth) + 0.1
+        assert told.score(new, truth) >= 0.95
 
 
 class TestSymmetry:
@@ -129,7 +182,9 @@ class TestSymmetry:
 
 
 class TestReproducibility:
-    @pytest.mark.parametrize("kwargs", [{}, {"n_starts": 5}, {"estimator": "lts"}], ids=str)
+    @pytest.mark.parametrize(
+        "kwargs", [{}, {"estimator": "mcd", "n_starts": 5}, {"estimator": "lts"}], ids=str
+    )
     def test_same_random_state_same_bits(self, noisy, same_model, kwargs):
         X, y = noisy
         for make in (lambda: 7, lambda: np.random.default_rng(7), lambda: np.random.RandomState(7)):
@@ -211,7 +266,11 @@ class TestWeightsAndTrust:
     @pytest.mark.parametrize(
         "kwargs",
         [{"estimator": e} for e in ("lts", "mcd", "posterior", "trimmed-kmeans")]
-        + [{"start": "deterministic"}, {"preset": "authors"}, {"leave_one_out": True}],
+        + [
+            {"estimator": "mcd", "start": "deterministic"},
+            {"estimator": "mcd", "leave_one_out": True},
+            {"preset": "authors"},
+        ],
         ids=str,
     )
     def test_trusted_rows_are_never_trimmed(self, noisy, kwargs, share):
@@ -259,7 +318,9 @@ class TestPrecision:
     # (At 1e6 the mean of a random start is 1e5 away itself, too far for float32 to rank the rest.)
     @pytest.mark.parametrize("far", [1e2, 1e3, 1e4])
     @pytest.mark.parametrize("where", ["anywhere", "first"])
-    @pytest.mark.parametrize("kwargs", [{}, {"start": "deterministic"}], ids=str)
+    @pytest.mark.parametrize(
+        "kwargs", [{}, {"estimator": "mcd", "start": "deterministic"}], ids=str
+    )
     @pytest.mark.filterwarnings("ignore::rehead.ReheadWarning")
     def test_float32_survives_the_outliers_it_trims(self, blobs, kwargs, where, far):
         # Outliers must not end up in a shift or a running sum: what is left of the digits after
@@ -349,7 +410,9 @@ class TestFewSamples:
 
     def test_shrinkage_makes_few_samples_work_without_a_warning(self, blobs):
         train, new = split(*blobs(sizes=(120, 120), d=30, distance=0.7), (20, 20))
-        clf = RobustGaussianClassifier(support_fraction=0.6, shrinkage="auto", random_state=0)
+        clf = RobustGaussianClassifier(
+            "mcd", support_fraction=0.6, shrinkage="auto", random_state=0
+        )
         assert recalls(clf.fit(*train), *new).min() > 0.9
 
     @every_estimator
@@ -397,7 +460,12 @@ class TestOddFeatures:
 
 
 @pytest.mark.parametrize(
-    "options", [{"support_fraction": 0.8}, {"n_starts": 2}, {"preset": "paper"}]
+    "options",
+    [
+        {"estimator": "mcd", "support_fraction": 0.8},
+        {"estimator": "mcd", "n_starts": 2},
+        {"preset": "paper"},
+    ],
 )
 def test_explain_says_who_measures_the_noise(blobs, options):
     X, y = blobs()

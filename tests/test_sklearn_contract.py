@@ -21,7 +21,7 @@ from rehead import RobustGaussianClassifier
             RobustGaussianClassifier(name)
             for name in ("posterior", "sample", "lts", "identity", "trimmed-kmeans")
         ),
-        RobustGaussianClassifier(start="deterministic"),
+        RobustGaussianClassifier("mcd", start="deterministic"),
     ]
 )
 @pytest.mark.filterwarnings("ignore::rehead.ReheadWarning")

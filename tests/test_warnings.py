@@ -72,7 +72,7 @@ class TestOfOurs:
 
     def test_ensemble_of_the_paper(self, blobs):
         X, y = blobs(sizes=(20, 4), d=5)
-        ensemble = LayerEnsemble(preset="paper", random_state=0)
+        ensemble = LayerEnsemble(preset="paper", weights="equal", random_state=0)
         told = warned_about(lambda: ensemble.fit(layers_of(X), y))
         # What layers have in common is said once.
         assert [text.split(":")[0] for text in told] == ["layers early, late"]
@@ -80,7 +80,7 @@ class TestOfOurs:
 
     def test_abstention(self, fitted):
         clf, X, y = fitted
-        told = warned_about(lambda: abstention_threshold(clf, X[:9], y[:9], error=0.01))
+        told = warned_about(lambda: abstention_threshold(clf, X[:9], y[:9], checked=True))
         assert "No threshold can promise" in told[0]
 
     def test_head(self):
@@ -94,7 +94,7 @@ class TestOfOurs:
         head = RobustHead(net, random_state=0)
         told = warned_about(lambda: head.fit((x, y)))
         assert "No held-out samples were given" in told[0]
-        told = warned_about(lambda: head.abstention_threshold((x[:9], y[:9]), error=0.01))
+        told = warned_about(lambda: head.abstention_threshold((x[:9], y[:9]), checked=True))
         assert "No threshold can promise" in told[0]
         sampler = torch.utils.data.WeightedRandomSampler([1.0] * 90, 90)
         data = torch.utils.data.TensorDataset(x, y)

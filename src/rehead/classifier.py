@@ -28,7 +28,7 @@ from rehead.files.schema import (
 )
 from rehead.fitted import FittedGaussians, LabelVerdicts, fit_gaussians
 from rehead.gaussian import NoiseModel, group_by_class
-from rehead.gaussian.options import OPTIONS, Start, resolve_options
+from rehead.gaussian.options import DEFAULT, OPTIONS, Start, name_estimator, resolve_options
 from rehead.gaussian.shrinkage import Shrinkage
 
 
@@ -44,7 +44,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         - "auto": the library's choice, now "anchored";
         - "anchored": samples weighted by the probability that their label is right, the noise
           measured at the surest samples of each class; adapts to any amount of noise, and costs
-          nothing on clean labels; posteriors are calibrated;
+          next to nothing on clean labels; posteriors are calibrated leave-one-out;
         - "agreement": samples whose leave-one-out prediction is their label;
         - "mixture": all samples, each counted for the classes that it may belong to; noise and
           Gaussians are fitted together by expectation-maximisation;
@@ -84,7 +84,11 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         the default is "auto", and chooses by the likelihood of the labels, also between the
         identity and the diagonal.
     priors : {"uniform", "empirical"} or array of shape (n_classes,), optional
-        Default "uniform", as in the paper: label noise distorts the class shares.
+        How common the classes are among the samples that are to be predicted. "empirical": as among
+        the training samples; "auto", "anchored" and "mixture" take the noise out of these shares,
+        and it is their default. The others count the samples that they keep, and their default is
+        "uniform", as in the paper. Labels are judged by the shares of the training samples
+        wherever the noise is measured, whatever the priors are.
     random_state : int, Generator, RandomState or None
         Seed of the random starts.
 
@@ -94,6 +98,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     means_ : array of shape (n_classes, n_features)
     covariance_ : array of shape (n_features, n_features)
     priors_ : array of shape (n_classes,)
+        How common the classes are for predictions.
     support_ : boolean array of shape (n_samples,)
         The training rows that were kept.
     trust_ : array of shape (n_samples,)
@@ -101,9 +106,10 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         probability that it is right where the noise was measured (doubtful ones may count for less
         than that; :func:`rehead.score_labels` has the probability), else 1 for what was kept.
     noise_ : NoiseModel or None
-        What was found out about the noise: the share of wrong labels ``noise_.wrong``, the matrix
-        ``noise_.transition``, the rate that it stands for ``noise_.rate``, its standard error
-        ``noise_.rate_error``.
+        What was found out about the noise: the share of labels that are wrong, or too hard to tell
+        by these features, ``noise_.wrong``; the matrix ``noise_.transition``; the rate that it
+        stands for ``noise_.rate``. ``noise_.rate_error`` is its counting error only: where classes
+        overlap, the rate is too large by more than that.
     n_iter_ : array of shape (n_classes,)
         Selection steps done for each class; 0 where there was nothing to trim.
     log_det_ : float
@@ -235,8 +241,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         kept = f"{self.support_.sum()} of {len(self.support_)} samples count"
         if self.noise_ is None:
             # Only a member of a consensus says "auto" and has measured none.
-            chosen = {name: getattr(self, name) for name in OPTIONS}
-            member = resolve_options(self.estimator, self.preset, chosen).estimator == "auto"
+            member = self.preset is None and self.estimator in (None, DEFAULT)
             who = "the ensemble it belongs to did" if member else "estimator='auto' does"
             return f"{kept}; it did not measure the noise ({who})."
         rounds = int(self.n_iter_.max())
@@ -360,11 +365,10 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         learned = {name: value for name, value in settings.items() if name not in SETTINGS}
         fitted = FittedGaussians.from_state(arrays, learned)
         check_fields(own, SETTINGS, {"d": fitted.gaussians.means.shape[1]})
-        check_params(own["params"], cls().get_params(deep=False), fitted.classes)
+        params = name_estimator(own["params"], measured=fitted.noise is not None)
+        check_params(params, cls().get_params(deep=False), fitted.classes)
         names = own["feature_names"]
-        return cls.from_fitted(
-            fitted, np.array(names, dtype=object) if names else None, **own["params"]
-        )
+        return cls.from_fitted(fitted, np.array(names, dtype=object) if names else None, **params)
 
 
 SETTINGS: Fields = {"params": mapping, "feature_names": nullable(each(text, "d"))}

@@ -147,10 +147,7 @@ class FittedGaussians:
         noise = self.noise if noise is None else noise
 
         def summary(scores: Array, codes: Array) -> Array:
-            if noise is None:
-                posterior = self.gaussians.posterior_of_scores(scores)
-            else:
-                posterior = noise.posterior_given_label(scores, codes)
+            posterior = self.posterior_given_label(scores, codes, noise)
             return label_columns(posterior, codes, self.nearest_distance(scores))
 
         columns, known = self.without_themselves(X, codes, leave_out, summary)
@@ -164,16 +161,28 @@ class FittedGaussians:
         leave_out: Array,
         reduce: Callable[[Array, Array], Array],
     ) -> tuple[Array, Array]:
-        """Reduced scores, rows of the fit left out where asked for; and which rows are known."""
+        """Reduced scores, rows of the fit left out where asked for; and which rows are known.
+
+        All classes have the same prior in these scores.
+        """
         known, inside = self.recognise(X, codes)
         inside = inside.only(leave_out)
-        return leave_one_out_scores(self.gaussians, X, codes, inside, reduce), known
+        even = self.gaussians.without_priors()
+        return leave_one_out_scores(even, X, codes, inside, reduce), known
+
+    def posterior_given_label(self, scores: Array, codes: Array, noise: NoiseModel | None) -> Array:
+        """What samples are, from their scores and labels; without noise, from scores alone."""
+        if noise is None:
+            with np.errstate(divide="ignore"):
+                weights = np.log(self.gaussians.priors * len(self.classes))
+            return self.gaussians.posterior_of_scores(scores + weights)
+        # It has class shares of its own: those of the samples whose labels are judged.
+        return noise.posterior_given_label(scores, codes)
 
     def nearest_distance(self, scores: Array) -> Array:
         """Squared distance to the nearest class, for each feature: about 1 for usual samples."""
-        log_prior = np.log(self.gaussians.priors.max())
         n_features = self.gaussians.means.shape[1]
-        distance: Array = -2.0 * (scores.max(axis=1) - log_prior) / n_features
+        distance: Array = -2.0 * (scores.max(axis=1) + np.log(len(self.classes))) / n_features
         return distance
 
     def typicality(self, X: Array, codes: Array | None = None) -> Array | None:
@@ -185,11 +194,12 @@ class FittedGaussians:
             return None
         if codes is None:
             nothing = np.zeros(len(X))
+            known = nothing > 0
             inside = Composition(nothing, nothing.astype(np.int64), self.class_totals)
         else:
-            _, inside = self.recognise(X, codes)
+            known, inside = self.recognise(X, codes)
         distances = strange_distances(self.gaussians, X, inside.counted_as, inside)
-        return self.reference.pvalues(distances)
+        return self.reference.pvalues(distances, own=known)
 
     def whitened(self, X: Array) -> Array:
         """Rows in the space where Euclidean distances are Mahalanobis distances."""

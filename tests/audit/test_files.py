@@ -32,7 +32,7 @@ def layers(noisy):
 
 @pytest.fixture(scope="module")
 def ensemble(layers, noisy):
-    return LayerEnsemble("sample").fit(layers, noisy[1])
+    return LayerEnsemble("sample", weights="equal").fit(layers, noisy[1])
 
 
 @pytest.fixture

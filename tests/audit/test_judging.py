@@ -93,7 +93,7 @@ class TestBlocks:
     def test_a_bad_row_of_a_given_posterior_is_named_too(self, noisy):
         X, y, _ = noisy
         given = np.eye(3)[y]
-        ensemble = LayerEnsemble("sample", given=["softmax"])
+        ensemble = LayerEnsemble("sample", weights="equal", given=["softmax"])
         ensemble.fit({"a": X, "softmax": given}, y)
         many = {"a": np.tile(X, (25, 1)), "softmax": np.tile(given, (25, 1))}
         many["softmax"][9001, 2] = np.nan

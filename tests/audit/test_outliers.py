@@ -8,6 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 from rehead import LayerEnsemble, RobustGaussianClassifier, noise, typicality
 from rehead.fitted import FittedGaussians
+from rehead.gaussian.options import USAGE
 
 
 def world(d, n_classes, seed=0, distance=6.0):
@@ -58,6 +59,25 @@ def test_uniform_on_new_samples_however_few_there_were_for_the_features(
     # Two samples of the same distribution are so far apart by chance.
     assert np.mean(off) < 1.3 * np.sqrt(1 / 1500 + 1 / (4 * of_class * (1 - rate)))
     assert np.mean(low) == pytest.approx(0.1, abs=0.04)
+
+
+@pytest.mark.filterwarnings("ignore:Most samples labelled")
+@pytest.mark.parametrize("estimator", sorted(set(USAGE) - {"anchored"}))
+@pytest.mark.parametrize("rate", [0.0, 0.3])
+@pytest.mark.parametrize(("d", "distance"), [(4, 1.4), (20, 3.0)])
+def test_ordinary_new_samples_are_called_strange_as_often_as_said(estimator, rate, d, distance):
+    runs, n, new = 16, 600, 2000
+    low = []
+    for seed in range(runs):
+        draw = world(d, 3, seed, distance)
+        X, y = draw(n)
+        labels = noise.uniform(y, rate=rate, random_state=seed).labels
+        clf = RobustGaussianClassifier(estimator, random_state=0).fit(X, labels)
+        low.append((typicality(clf, draw(new)[0]) <= 0.05).mean())
+    # Chance has a hand in the new samples, and in those that they are compared with (500 at most).
+    error = np.sqrt(0.05 * 0.95 * (1 / new + 1 / 500) / runs)
+    assert np.mean(low) <= 0.05 + 3 * error
+    assert np.mean(low) > 0.03
 
 
 def test_training_rows_are_judged_without_themselves():

@@ -49,7 +49,7 @@ def test_a_pipeline_is_audited_as_its_last_step(piped):
 
 def test_it_abstains_too(piped):
     pipe, X, y = piped
-    sure = abstention_threshold(pipe, X[400:], y[400:], error=0.3)
+    sure = abstention_threshold(pipe, X[400:], y[400:], error=0.5, checked=True)
     Z = pipe[:-1].transform(X)
     expected = predict_or_abstain(pipe[-1], Z, sure, -1)
     np.testing.assert_array_equal(predict_or_abstain(pipe, X, sure, -1), expected)

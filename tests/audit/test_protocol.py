@@ -23,7 +23,7 @@ ENTRIES = {
     "score_labels": score_labels,
     "find_mislabelled": find_mislabelled,
     "typicality": typicality,
-    "abstention_threshold": abstention_threshold,
+    "abstention_threshold": lambda model, X, y: abstention_threshold(model, X, y, checked=True),
     "predict_or_abstain": lambda model, X, y: predict_or_abstain(model, X, 0.5),
 }
 """All that a model is asked for."""
@@ -170,7 +170,7 @@ class TestAThirdKindOfModel:
         X[:60] = rng.normal(size=(60, 2)) + 3  # between the classes, where it is a guess
         posterior = judge.predict_proba(X)
         sure, said = posterior.max(axis=1), judge.classes_[posterior.argmax(axis=1)]
-        found = abstention_threshold(judge, X, y, error=0.04)
+        found = abstention_threshold(judge, X, y, error=0.04, checked=True)
         accepted = sure >= found.threshold
         assert 0.9 <= found.coverage < 1
         assert found.coverage == accepted.mean()
@@ -192,9 +192,9 @@ class TestAThirdKindOfModel:
         assert report.noise_rate_error == pytest.approx(
             np.hypot(model.noise_.rate_error, np.sqrt(by_chance))
         )
-        # Labels that disagree are blamed on the noise in part, so that more can be promised.
-        blamed = abstention_threshold(model, X, y, error=0.15)
-        taken_as_right = abstention_threshold(model, X, y, error=0.15, transition=np.eye(2))
+        # Labels that disagree are blamed on known noise in part, so that more can be promised.
+        blamed = abstention_threshold(model, X, y, error=0.15, transition=T)
+        taken_as_right = abstention_threshold(model, X, y, error=0.15, checked=True)
         assert blamed.error < taken_as_right.error == pytest.approx(3 / 80)
 
     def test_names_a_bad_row_by_its_number_among_all(self, planted):

@@ -13,7 +13,8 @@ from rehead.audit.summary import confusions, headline, summary
 def test_a_summary(report):
     text = str(report)
     assert text.startswith("450 labels: ")
-    assert "standard error" in text
+    assert "wrong, or too hard to tell by these features." in text
+    assert "error" not in text
     assert f"Review the {report.n_review()} worst" in text
     assert str(report.order[0]) in text
     assert "Most common confusions" in text
@@ -64,9 +65,11 @@ def test_worst_labels_are_shown_by_id_worst_first(report):
 @pytest.mark.parametrize(
     ("rate", "error", "words"),
     [
-        (0.1, 0.02, "10.0% wrong (standard error 2.0%)"),
-        (0.03, 0.02, "3.0% wrong (standard error 2.0%)"),  # some labels are wrong beyond doubt
-        (0.1, np.nan, "10.0% wrong by the posterior alone (the noise was not measured)"),
+        (0.1, 0.02, "about 10% wrong, or too hard to tell by these features"),
+        # Some labels are wrong beyond doubt.
+        (0.03, 0.02, "about 3% wrong, or too hard to tell by these features"),
+        (0.1, np.nan, "about 10% wrong by the posterior alone (the noise was not measured)"),
+        (0.1, 0.06, "10% to 22% wrong, it cannot be told"),
     ],
 )
 def test_how_many_are_wrong(report, rate, error, words):
@@ -77,7 +80,6 @@ def test_how_many_are_wrong(report, rate, error, words):
 
 def test_about_clean_needs_a_small_rate_and_few_suspects(report):
     fine = replace(report, suggested=report.given, noise_rate=0.03, noise_rate_error=0.02)
-    assert headline(fine) == (
-        "LabelReport(450 labels: about clean (3.0% wrong, standard error 2.0%))"
-    )
+    assert headline(fine) == "LabelReport(450 labels: about clean)"
+    assert "up to 15% wrong, it cannot be told" in headline(replace(fine, noise_rate_error=0.06))
     assert "about clean" not in headline(replace(fine, noise_rate=0.05))

@@ -5,11 +5,13 @@ import sys
 
 import pytest
 
+from rehead.experiments.demo import DEFAULT, ROG
+
 
 def test_demo_prints_the_table_and_writes_the_report(succeed, tmp_path):
     target = tmp_path / "page.html"
     said = succeed("demo", "--noise", "flip", "--seeds", "1", "-o", target)
-    for text in ("softmax", "LDA, sample", "RoG, hidden1", "RoG, ensemble", "flip 40%", "K_c"):
+    for text in ("softmax", "LDA, sample", "RoG, hidden1", ROG, DEFAULT, "flip 40%", "K_c"):
         assert text in said
     assert "uniform" not in said
     assert target.stat().st_size > 50_000

@@ -113,3 +113,21 @@ def test_stores_of_different_networks_or_pooling_do_not_go_together(succeed, fai
     succeed(*fit, "held")
     assert "The store foreign was written by another network" in fail(*fit, "foreign")
     assert "another pool (of layer '1': flatten, not mean)" in fail(*fit, "flat")
+
+
+def test_priors_belong_to_the_default(succeed, fail):
+    rng = np.random.default_rng(0)
+    y = rng.choice(2, size=400, p=[0.9, 0.1])
+    np.save("x.npy", rng.normal(size=(400, 2)) + 1.5 * y[:, None])
+    np.save("y.npy", y)
+    found = {}
+    for priors in ("empirical", "uniform"):
+        said = succeed("fit", "x.npy", "--labels", "y.npy", "--priors", priors, "-o", priors)
+        assert "Labels were judged by" in said
+        succeed("predict", priors, "x.npy", "-o", f"{priors}.csv")
+        with Path(f"{priors}.csv").open() as file:
+            found[priors] = sum(row["label"] == "1" for row in csv.DictReader(file))
+    assert found["uniform"] > found["empirical"] + 20
+    assert "Did you mean 'uniform'" in fail(
+        "fit", "x.npy", "--labels", "y.npy", "--priors", "unifrom", "-o", "head"
+    )

@@ -216,9 +216,62 @@ def test_groups_that_make_no_sense(world, groups, match):
 def test_setting_weights_or_options_of_mcd_is_not_auto(world):
     parts = world("flip", 0.2)
     assert fitted(parts, weights="nll").consensus_ is None
-    assert fitted(parts, support_fraction=0.6).consensus_ is None
+    assert fitted(parts, estimator="mcd", support_fraction=0.6).consensus_ is None
     assert fitted(parts, preset="paper").consensus_ is None
     assert fitted(parts, estimator="auto").consensus_ is not None
+
+
+@pytest.mark.parametrize("priors", ["uniform", [0.7, 0.1, 0.1, 0.1], [0.5, 0.5, 0.0, 0.0]])
+@pytest.mark.parametrize("held_out", [True, False])
+def test_priors_are_those_of_every_member(world, priors, held_out, tmp_path):
+    parts = world("uniform", 0.3)
+    layers, y, _ = parts["train"]
+    new = parts["test"][0]
+    validation = parts["held"][:2] if held_out else None
+    plain, told = (
+        LayerEnsemble(priors=p, random_state=0).fit(
+            layers if held_out else {"early": layers["early"]}, y, validation=validation
+        )
+        for p in (None, priors)
+    )
+    if not held_out:
+        new = {"early": new["early"]}
+    assert told.consensus_ is not None
+    np.testing.assert_allclose(told.weights_, plain.weights_)
+    assert told.noise_.wrong == plain.noise_.wrong
+    wanted = np.full(4, 0.25) if isinstance(priors, str) else np.array(priors)
+    ratios = []
+    for a, b in zip(plain.member_posteriors(new), told.member_posteriors(new), strict=True):
+        possible = wanted > 0
+        assert (b[:, ~possible] < 1e-30).all()
+        # Each class gains by the same factor, in every sample and member.
+        gain = np.log(b[:, possible]) - np.log(a[:, possible])
+        ratios.append(gain - gain[:, :1])
+    np.testing.assert_allclose(ratios, np.broadcast_to(ratios[0][0], np.shape(ratios)), atol=1e-6)
+    for member in told.estimators_.values():
+        np.testing.assert_allclose(member.priors_, wanted)
+    told.save(tmp_path / "model")
+    np.testing.assert_array_equal(
+        LayerEnsemble.load(tmp_path / "model").predict_proba(new), told.predict_proba(new)
+    )
+
+
+def test_priors_of_what_is_predicted_make_it_better(world):
+    parts = world("uniform", 0.3)
+    layers, y, _ = parts["train"]
+    new, _, truth = parts["test"]
+    rare = (truth != 0) & (np.arange(len(truth)) % 10 > 0)
+    some, truth = {name: X[~rare] for name, X in new.items()}, truth[~rare]
+    shares = np.bincount(truth) / len(truth)
+    assert shares[0] > 0.6
+    plain, told = (
+        LayerEnsemble(priors=p, random_state=0).fit(layers, y, validation=parts["held"][:2])
+        for p in (None, shares)
+    )
+    likely = [
+        np.log(m.predict_proba(some)[np.arange(len(truth)), truth]).mean() for m in (plain, told)
+    ]
+    assert likely[1] > likely[0]
 
 
 def test_one_layer_needs_no_held_out_samples(world):

@@ -1,10 +1,12 @@
 """LayerEnsemble: weights that are optimal, and chosen on the right half of the validation set."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
-from rehead import LayerEnsemble, ReheadWarning, RobustGaussianClassifier, score_labels
+from rehead import LayerEnsemble, ReheadWarning, RobustGaussianClassifier, noise, score_labels
 from rehead.ensemble.weights import mixture_weights
 from rehead.files.persist import ModelFileError
 
@@ -43,9 +45,12 @@ class TestLayerEnsemble:
         assert said in capsys.readouterr().err
         np.testing.assert_array_equal(model.predict_proba(held_out), quiet)
 
-    def test_without_validation_the_weights_are_equal(self, network):
+    @pytest.mark.parametrize("weights", [None, "equal"])
+    def test_without_validation_the_weights_are_equal_and_it_is_said(self, network, weights):
         (layers, y, _), (held_out, _, _) = network
-        ensemble = LayerEnsemble("mcd", random_state=0).fit(layers, y)
+        unsaid = pytest.warns(ReheadWarning, match="all members count equally")
+        with unsaid if weights is None else nullcontext():
+            ensemble = LayerEnsemble("mcd", weights=weights, random_state=0).fit(layers, y)
         np.testing.assert_array_equal(ensemble.weights_, np.full(3, 1 / 3))
         np.testing.assert_allclose(
             ensemble.predict_proba(held_out), np.mean(posteriors(ensemble, held_out), axis=0)
@@ -96,7 +101,9 @@ class TestLayerEnsemble:
         (layers, y, _), _ = network
         mine, theirs = LayerEnsemble().get_params(), RobustGaussianClassifier().get_params()
         assert theirs.keys() <= mine.keys()
-        ensemble = LayerEnsemble(support_fraction=0.6, shrinkage=0.1, priors=[0.2, 0.3, 0.5])
+        ensemble = LayerEnsemble(
+            "mcd", support_fraction=0.6, shrinkage=0.1, priors=[0.2, 0.3, 0.5], weights="equal"
+        )
         for member in ensemble.fit(layers, y).estimators_.values():
             assert member.support_.sum() == sum(int(0.6 * n) for n in np.bincount(y))
             np.testing.assert_allclose(member.priors_, [0.2, 0.3, 0.5])
@@ -125,7 +132,7 @@ class TestLayerEnsemble:
     def test_a_warning_of_several_layers_is_given_once_with_their_names(self, blobs):
         X, y = blobs(sizes=(4, 4), d=8)
         with pytest.warns(ReheadWarning) as caught:
-            LayerEnsemble("sample").fit({"one": X, "two": X}, y)
+            LayerEnsemble("sample", weights="equal").fit({"one": X, "two": X}, y)
         assert len(caught) == 1
         assert "one, two" in str(caught[0].message)
 
@@ -211,10 +218,63 @@ class TestVariants:
         np.testing.assert_allclose(score_labels(ensemble, layers, y).quality, expected, rtol=1e-9)
 
 
+class TestNoiseWithoutConsensus:
+    @pytest.fixture
+    def overlapping(self, blobs):
+        X, y = blobs((400, 400, 400), d=4, distance=1.2)
+        labels = noise.uniform(y, 0.3, random_state=0).labels
+        return {"all": X, "some": X[:, :3]}, labels
+
+    @pytest.mark.parametrize("given", [False, True])
+    def test_members_that_measured_the_noise_judge_by_it(self, overlapping, given):
+        layers, y = overlapping
+        settings = {"weights": "equal", "random_state": 0}
+        if given:
+            alone = RobustGaussianClassifier(random_state=0).fit(layers["all"], y)
+            layers = {**layers, "net": alone.predict_proba(layers["all"])}
+            settings["given"] = ["net"]
+        ensemble = LayerEnsemble(**settings).fit(layers, y)
+        each = [member.noise_.wrong for member in ensemble.estimators_.values()]
+        assert ensemble.noise_.wrong == pytest.approx(np.mean(each))
+        report = score_labels(ensemble, layers, y)
+        assert report.noise_rate == pytest.approx(np.mean(each), abs=0.02)
+        np.testing.assert_allclose(report.transition, ensemble.noise_.transition)
+        assert "of the labels are wrong, or" in ensemble.explain()
+        # By the posterior alone, hard samples seem wrong.
+        posterior = ensemble.predict_proba(layers)[np.arange(len(y)), y]
+        assert (1 - posterior).mean() > report.noise_rate + 0.03
+
+    def test_it_is_kept_in_files(self, overlapping, tmp_path):
+        layers, y = overlapping
+        ensemble = LayerEnsemble(weights="equal", random_state=0).fit(layers, y)
+        ensemble.save(tmp_path / "model")
+        again = LayerEnsemble.load(tmp_path / "model")
+        assert again.noise_.wrong == ensemble.noise_.wrong
+        assert again.explain() == ensemble.explain()
+
+    def test_one_member_that_did_not_is_enough_to_say_nothing(self, overlapping):
+        layers, y = overlapping
+        ensemble = LayerEnsemble("sample", weights="equal").fit(layers, y)
+        assert ensemble.noise_ is None
+        assert "wrong" not in ensemble.explain()
+
+
 class TestErrors:
+    @pytest.mark.parametrize("weights", ["nll", "corrected"])
+    def test_weights_that_need_held_out_samples(self, network, weights):
+        (layers, y, _), _ = network
+        with pytest.raises(ValueError, match=rf"weights='{weights}' needs validation"):
+            LayerEnsemble("sample", weights=weights).fit(layers, y)
+
+    @pytest.mark.parametrize("own", [{}, {"weights": "equal"}, {"stack": True}], ids=str)
+    def test_options_of_another_estimator_name_it(self, network, own):
+        (layers, y, _), _ = network
+        with pytest.raises(ValueError, match=r"the default, does not use n_starts.* does: mcd"):
+            LayerEnsemble(n_starts=3, **own).fit(layers, y)
+
     def test_missing_and_unknown_layers_are_named(self, network):
         (layers, y, _), (held_out, noisy, _) = network
-        ensemble = LayerEnsemble("mcd", random_state=0).fit(layers, y)
+        ensemble = LayerEnsemble("mcd", weights="equal", random_state=0).fit(layers, y)
         some = {"early": held_out["early"]}
         with pytest.raises(ValueError, match=r"Layers \['middle', 'late'\] are missing"):
             ensemble.predict(some)

@@ -76,7 +76,7 @@ def test_a_fifth_of_each_class_is_drawn(problem):
 
 def test_a_fit_that_fails_leaves_the_last_one_as_it_was(problem):
     layers = dict(problem.layers)
-    ensemble = LayerEnsemble("sample").fit(layers, problem.codes)
+    ensemble = LayerEnsemble("sample", weights="equal").fit(layers, problem.codes)
     before = ensemble.predict_proba(layers)
     with pytest.raises(ValueError, match="different numbers"):
         ensemble.fit({"a": layers["a"], "b": layers["b"][1:]}, problem.codes)

@@ -43,7 +43,9 @@ def test_the_network_comes_first_where_its_outputs_are_known(ensemble, task, out
 def test_a_softmax_that_is_a_member_is_shown_once_as_the_network_has_it(task, outputs):
     (X, y), _, (Z, z) = task
     given = np.random.default_rng(2).dirichlet(np.ones(3), size=400)
-    ensemble = LayerEnsemble("sample", given=["softmax"]).fit({**X, "softmax": given}, y)
+    ensemble = LayerEnsemble("sample", weights="equal", given=["softmax"]).fit(
+        {**X, "softmax": given}, y
+    )
     asked = {**Z, "softmax": np.full((300, 3), 1 / 3)}
     found = compare_ensemble(ensemble, asked, z, outputs)
     assert list(found.rows) == ["softmax", "early", "late", "robust"]
@@ -77,8 +79,10 @@ def test_baselines_may_take_some_of_the_layers(ensemble, task, settings):
 def test_names_of_classes_are_looked_up(task):
     (X, y), _, (Z, z) = task
     names = np.array(["ant", "bee", "cat"])
-    of_names = compare_ensemble(LayerEnsemble("sample").fit(X, names[y]), Z, names[z])
-    of_numbers = compare_ensemble(LayerEnsemble("sample").fit(X, y), Z, z)
+    of_names = compare_ensemble(
+        LayerEnsemble("sample", weights="equal").fit(X, names[y]), Z, names[z]
+    )
+    of_numbers = compare_ensemble(LayerEnsemble("sample", weights="equal").fit(X, y), Z, z)
     assert of_names.rows == of_numbers.rows
 
 
@@ -109,7 +113,7 @@ class TestOrderOfOutputs:
         """An ensemble of names, and outputs in another order: cat, ant, bee."""
         (X, y), _, (Z, z) = task
         names = np.array(["ant", "bee", "cat"])
-        ensemble = LayerEnsemble("sample").fit(X, names[y])
+        ensemble = LayerEnsemble("sample", weights="equal").fit(X, names[y])
         outputs = 5.0 * np.eye(3)[(z + 1) % 3]
         return ensemble, Z, names[z], outputs
 

@@ -54,7 +54,13 @@ class TestRoundTrip:
             {"random_state": 0},
             {"estimator": "posterior", "shrinkage": "auto", "priors": np.array([0.2, 0.3, 0.5])},
             {"estimator": "identity", "priors": "empirical"},
-            {"support_fraction": np.float64(0.7), "max_steps": np.int64(1), "random_state": 1},
+            {
+                "estimator": "mcd",
+                "support_fraction": np.float64(0.7),
+                "max_steps": np.int64(1),
+                "random_state": 1,
+            },
+            {"priors": np.array([0.2, 0.8, 0.0])},
         ],
         ids=str,
     )

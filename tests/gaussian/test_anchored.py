@@ -51,7 +51,7 @@ def test_the_posterior_is_a_linear_softmax_and_the_density_is_not_calibrated(tas
     p = clf.predict_proba(X)
     np.testing.assert_allclose(p, softmax(X @ clf.coef_.T + clf.intercept_, axis=1), rtol=1e-8)
     densities = [multivariate_normal(mu, clf.covariance_).logpdf(X) for mu in clf.means_]
-    expected = logsumexp(densities, axis=0) - np.log(3)
+    expected = logsumexp(np.transpose(densities) + np.log(clf.priors_), axis=1)
     np.testing.assert_allclose(clf.score_samples(X), expected, rtol=1e-9)
     plain = RobustGaussianClassifier("sample", shrinkage=0.1)
     plain.fit(X, y, sample_weight=np.maximum(clf.trust_, 1e-9))

@@ -62,13 +62,24 @@ def test_a_class_whose_label_does_not_occur_has_no_offset(planted):
     found = calibrate(scores, labels, np.eye(3))
 
     def loss(v):
-        offsets = np.append(v[1:], 0.0)
+        # What the labels do not tell, whether the absent class is rare, is not fitted.
+        offsets = np.array([v[1], -v[1], 0.0])
         p = softmax(scores * np.exp(v[0]) + offsets, axis=1)[np.arange(300), labels]
         return -np.log(p).mean() + 5.0 / 300 * (offsets**2).sum()
 
-    best = minimize(loss, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-6}).x
+    best = minimize(loss, np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-6}).x
     assert found.temperature == pytest.approx(np.exp(-best[0]), rel=0.01)
-    np.testing.assert_allclose(found.offsets[:2] - found.offsets[2], best[1:], atol=0.01)
+    expected = np.array([best[1], -best[1], 0.0])
+    np.testing.assert_allclose(found.offsets, expected - expected.mean(), atol=0.01)
+
+
+def test_however_many_labels_there_are_an_absent_class_is_not_pushed_down():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(4, size=19_000)
+    scores = 2.0 * np.eye(5)[codes] + rng.normal(size=(19_000, 5))
+    T = 0.95 * np.eye(5) + 0.01
+    found = calibrate(scores, codes, T)
+    assert found.offsets[4] == pytest.approx(found.offsets[:4].mean(), abs=1e-9)
 
 
 def test_calibrated_gaussians_have_the_calibrated_posterior(planted):

@@ -100,7 +100,7 @@ def test_preset_authors_selects_once_by_a_covariance_of_all_classes(noisy, brute
 @pytest.mark.parametrize("kwargs", [{}, {"start": "deterministic"}, {"start": "pooled"}])
 def test_all_kept_is_the_sample_estimator(noisy, brute, same_model, kwargs):
     X, y = noisy
-    clf = RobustGaussianClassifier(support_fraction=1.0, **kwargs).fit(X, y)
+    clf = RobustGaussianClassifier("mcd", support_fraction=1.0, **kwargs).fit(X, y)
     assert_made_of(clf, brute, X, y, np.arange(len(X)))
     same_model(clf, RobustGaussianClassifier("sample").fit(X, y))
 
@@ -111,7 +111,7 @@ def test_more_starts_give_the_smallest_determinant_of_each_class():
     X, y = rng.standard_t(1, size=(120, 2)), np.repeat([0, 1], 60)
 
     def log_dets(n_starts):
-        clf = RobustGaussianClassifier(n_starts=n_starts, random_state=0).fit(X, y)
+        clf = RobustGaussianClassifier("mcd", n_starts=n_starts, random_state=0).fit(X, y)
         kept = [X[clf.support_ & (y == c)] for c in (0, 1)]
         return np.array([np.linalg.slogdet(np.cov(Z, rowvar=False))[1] for Z in kept])
 
@@ -162,7 +162,7 @@ def test_shrinkage_enters_the_steps_of_mcd(brute):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 15)) * np.linspace(1, 3, 15), np.repeat([0, 1], 20)
     clf = RobustGaussianClassifier(
-        support_fraction=0.6, max_steps=1, shrinkage=0.3, random_state=0
+        "mcd", support_fraction=0.6, max_steps=1, shrinkage=0.3, random_state=0
     ).fit(X, y)
     for c, start in enumerate(starts(X, y, [12, 12])):
         S = np.cov(X[start], rowvar=False, bias=True)

@@ -123,6 +123,8 @@ def test_arrays_of_a_file_give_it_back(planted):
 
 def test_the_verdict_calls_labels_clean_only_within_the_error(planted):
     noise = fit_noise(planted.scores, planted.labels)
-    assert noise.verdict().startswith(f"The labels are {noise.wrong:.1%} wrong (standard error ")
+    assert noise.verdict() == (
+        f"About {noise.wrong:.0%} of the labels are wrong, or too hard to tell by these features."
+    )
     clean = noise._replace(wrong=SETTINGS.standard_errors * noise.rate_error)
-    assert "about clean" in clean.verdict()
+    assert clean.verdict() == "The labels are about clean."

@@ -148,7 +148,7 @@ def test_leave_one_out_where_one_sample_is_kept(support_fraction):
     # Without its only sample a subset has no mean; the sample is then judged plainly.
     X = np.array([[0.0, 1.0], [1.0, 0.0], [5.0, 5.5], [6.0, 5.0]])
     clf = RobustGaussianClassifier(
-        support_fraction=support_fraction, leave_one_out=True, shrinkage=0.5, random_state=0
+        "mcd", support_fraction=support_fraction, leave_one_out=True, shrinkage=0.5, random_state=0
     )
     with np.errstate(all="raise"):
         clf.fit(X, [0, 0, 1, 1])
@@ -179,7 +179,7 @@ def cluster(distance):
 @pytest.mark.parametrize("start", ["random", "deterministic"])
 def test_scattered_outliers_do_not_move_the_means(fraction, scale, start):
     X, y, means = contaminated(fraction, scattered(scale), seed=1)
-    robust = RobustGaussianClassifier(start=start, random_state=0).fit(X, y)
+    robust = RobustGaussianClassifier("mcd", start=start, random_state=0).fit(X, y)
     assert np.abs(robust.means_ - means).max() < 0.5
     assert np.abs(robust.covariance_).max() < 2.0
     # The sample estimator shows that the outliers are there.
@@ -201,5 +201,5 @@ def test_far_cluster_does_not_move_the_means_from_one_random_start(seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_far_cluster_does_not_move_the_means_from_deterministic_starts(seed):
     X, y, means = contaminated(0.4, cluster(100.0), seed)
-    robust = RobustGaussianClassifier(start="deterministic").fit(X, y)
+    robust = RobustGaussianClassifier("mcd", start="deterministic").fit(X, y)
     assert np.abs(robust.means_ - means).max() < 0.5

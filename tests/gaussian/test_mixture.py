@@ -7,7 +7,9 @@ from scipy.stats import multivariate_normal
 from rehead import RobustGaussianClassifier, noise
 from rehead.gaussian import estimate, group_by_class
 from rehead.gaussian.anchored import training_rows
+from rehead.gaussian.calibration import calibrate
 from rehead.gaussian.labelnoise import fit_noise
+from rehead.gaussian.leave_one_out import all_scores
 from rehead.gaussian.mixture import Mixture, expectation, maximisation
 from rehead.gaussian.options import USAGE
 from rehead.gaussian.rows import Total, pooled_moments
@@ -128,3 +130,18 @@ def test_every_sample_counts_and_to_the_class_that_it_most_likely_is():
     counted = w > 0
     assert (inside.counted_as == true)[counted].mean() > 0.95
     assert (inside.counted_as != y)[counted].mean() == pytest.approx(0.3, abs=0.05)
+
+
+def test_the_posterior_is_calibrated_by_samples_judged_without_themselves(blobs):
+    X, y = blobs((60, 60, 60), d=30, distance=1.5)
+    labels = noise.uniform(y, 0.2, random_state=0).labels
+    clf = RobustGaussianClassifier("mixture", random_state=0).fit(X, labels)
+    everything = np.ones(180, bool)
+    scores, known = clf.fitted_.without_themselves(X, labels, everything, all_scores)
+    assert known.all()
+    without = calibrate(scores, labels, clf.noise_.transition)
+    inside = clf.fitted_.gaussians.without_priors()
+    with_itself = calibrate(inside.distances(X) / -2.0, labels, clf.noise_.transition)
+    temperature = clf.fitted_.gaussians.temperature
+    assert temperature == pytest.approx(without.temperature, rel=1e-4)
+    assert temperature != pytest.approx(with_itself.temperature, rel=0.01)

@@ -11,6 +11,7 @@ from rehead.gaussian.options import (
     USAGE,
     Options,
     check_priors,
+    name_estimator,
     resolve_options,
 )
 
@@ -37,15 +38,35 @@ def test_presets_set_every_option():
         ({}, "auto"),
         ({"max_steps": 3}, "auto"),
         ({"shrinkage": 0.1, "start": None}, "auto"),
-        ({"support_fraction": 0.7}, "mcd"),
-        ({"max_steps": 3, "n_starts": 5}, "mcd"),
+        ({"priors": "uniform"}, "auto"),
     ],
 )
-def test_where_no_estimator_is_named_the_options_tell(given, expected):
+def test_where_no_estimator_is_named_it_is_the_default(given, expected):
     estimator, options = resolve_options(None, None, given)
     assert estimator == expected
     set_by_user = {name: value for name, value in given.items() if value is not None}
     assert asdict(options) == asdict(USAGE[expected].defaults) | set_by_user
+
+
+@pytest.mark.parametrize("option", sorted(set(OPTIONS) - USAGE["auto"].options))
+def test_options_of_other_estimators_never_change_it_in_silence(option):
+    with pytest.raises(ValueError, match=rf"'auto', the default, does not use {option}\..*mcd"):
+        resolve_options(None, None, {option: 1})
+
+
+@pytest.mark.parametrize(
+    ("params", "measured", "named"),
+    [
+        ({"estimator": None, "priors": "empirical"}, False, "mcd"),
+        ({"estimator": None, "n_starts": 3, "preset": None}, False, "mcd"),
+        ({"estimator": None, "priors": "empirical"}, True, None),
+        ({"estimator": None, "shrinkage": 0.1}, False, None),
+        ({"estimator": "lts", "support_fraction": 0.6}, False, "lts"),
+        ({"estimator": None, "preset": "paper"}, False, None),
+    ],
+)
+def test_a_saved_model_is_called_what_it_was(params, measured, named):
+    assert name_estimator(params, measured=measured)["estimator"] == named
 
 
 @pytest.mark.parametrize("estimator", USAGE)

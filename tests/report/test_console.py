@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from rehead.experiments.demo import DemoResult, DemoSettings, Run
+from rehead.experiments.demo import DEFAULT, DemoResult, DemoSettings, Run
 from rehead.report.console import (
     demo_findings,
     demo_table,
@@ -23,7 +23,7 @@ def result_of(*softmax, noises=("flip",)):
             noise=kind,
             seed=seed,
             fitted=0.99,
-            accuracy={"softmax": accuracy, "auto, the default": 0.95},
+            accuracy={"softmax": accuracy, DEFAULT: 0.95},
             clean_kept={"hidden1": 0.7, "hidden2": 0.8},
             noise_rate=0.4,
             noise_estimate=0.375,
@@ -49,7 +49,7 @@ def wide(monkeypatch):
 def test_accuracies_are_means_over_seeds_with_their_spread():
     assert rows(demo_table(result_of(0.5, 0.7))) == {
         "softmax": ("60.0 ± 14.1",),
-        "auto, the default": ("95.0 ± 0.0",),
+        DEFAULT: ("95.0 ± 0.0",),
     }
 
 

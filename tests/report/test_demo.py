@@ -2,7 +2,7 @@
 
 import pytest
 
-from rehead.experiments.demo import DemoSettings, run_demo
+from rehead.experiments.demo import ROG, DemoSettings, run_demo
 from rehead.report import write_demo_report
 
 
@@ -27,8 +27,8 @@ def test_the_page_shows_suspects_maps_and_bars(page):
     assert page.count("<figure") == 48
     assert page.count("<svg") == 2
     assert page.count("<circle") == 2 * 1347
-    assert page.count('class="bar"') == 2 * 7
-    assert "RoG, ensemble" in page
+    assert page.count('class="bar"') == 2 * 10
+    assert ROG in page
 
 
 def test_the_page_tells_what_was_measured(page, result):

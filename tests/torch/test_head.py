@@ -15,6 +15,9 @@ from torch.utils.data import DataLoader, TensorDataset
 from rehead import LayerEnsemble, ReheadWarning, score_labels
 from rehead.torch import RobustHead, extract_features
 
+# Heads here are fitted without held-out samples where their weights do not matter.
+pytestmark = pytest.mark.filterwarnings("ignore:No held-out samples were given, so all members")
+
 ROG = "RoG (the paper)"
 
 
@@ -101,7 +104,7 @@ class TestPredictions:
     def test_abstention_and_typicality_are_those_of_the_numpy_twin(self, trained, head):
         of_new = extract_features(trained.net, trained.new, head.layers_).layers
         assert (head.typicality(trained.new) <= 1).all()
-        found = head.abstention_threshold(trained.new, error=0.3, confidence=0.9)
+        found = head.abstention_threshold(trained.new, error=0.3, confidence=0.9, checked=True)
         told = head.predict_or_abstain(trained.new, found, abstain=-1)
         sure = head.ensemble_.predict_proba(of_new).max(axis=1) >= found.threshold
         np.testing.assert_array_equal(told != -1, sure)
@@ -151,6 +154,38 @@ class TestBaselines:
         case.net.register_forward_hook(lambda *_: runs.append(1))
         with pytest.raises(ValueError, match=match):
             RobustHead(case.net).fit((case.x, case.y), baselines=baselines)
+        assert runs == []
+
+
+class TestSettings:
+    @pytest.mark.parametrize("options", [{"n_starts": 3}, {"weights": "best"}], ids=str)
+    def test_what_does_not_go_together_is_refused_before_the_network_runs(self, trained, options):
+        (name,) = options
+        runs = []
+        hook = trained.net.register_forward_hook(lambda *_: runs.append(1))
+        with pytest.raises(ValueError, match=name):
+            RobustHead(trained.net, **options).fit(trained.train, trained.held_out)
+        hook.remove()
+        assert runs == []
+
+    def test_priors_belong_to_the_default(self, trained):
+        plain, told = (
+            RobustHead(trained.net, random_state=0, **options).fit(trained.train, trained.held_out)
+            for options in ({}, {"priors": [0.98, 0.01, 0.01]})
+        )
+        assert told.ensemble_.consensus_ is not None
+        assert told.report_.noise_rate == pytest.approx(plain.report_.noise_rate)
+        assert (told.predict(trained.new) == 0).mean() > (plain.predict(trained.new) == 0).mean()
+        with torch.no_grad():
+            exported = told.to_module()(torch.as_tensor(trained.new[0])).exp().numpy()
+        np.testing.assert_allclose(exported, told.predict_proba(trained.new), atol=1e-4)
+
+    def test_a_promise_needs_checked_labels_before_the_network_runs(self, trained, head):
+        runs = []
+        hook = trained.net.register_forward_hook(lambda *_: runs.append(1))
+        with pytest.raises(ValueError, match="checked=True"):
+            head.abstention_threshold(trained.new)
+        hook.remove()
         assert runs == []
 
 

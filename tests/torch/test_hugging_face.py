@@ -8,6 +8,8 @@ import torch
 
 from rehead.torch import RobustHead, extract_features
 
+# Heads here are fitted without held-out samples where their weights do not matter.
+pytestmark = pytest.mark.filterwarnings("ignore:No held-out samples were given, so all members")
 transformers = pytest.importorskip("transformers", reason='needs pip install "rehead[hf]"')
 
 

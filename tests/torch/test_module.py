@@ -13,6 +13,9 @@ from torch import nn
 from rehead.torch import RobustHead
 from tests.torch.conftest import KINDS
 
+# Heads here are fitted without held-out samples where their weights do not matter.
+pytestmark = pytest.mark.filterwarnings("ignore:No held-out samples were given, so all members")
+
 
 def fitted(case, **options):
     options = {"estimator": "mcd", "shrinkage": "auto", "random_state": 0, **options}

@@ -1,18 +1,22 @@
-"""Predictions that are only made where a promised error is kept, proved on noisy labels.
+"""Predictions that are only made where a promised error is kept, proved on held-out labels.
 
 A prediction c with confidence s (its posterior) is *accepted* if s >= t. The error among accepted
-predictions of new samples is to be at most e. Held-out samples tell, though their labels are noisy:
-if the label y of a sample of true class k is drawn from row k of T, then
+predictions of new samples is to be at most e. Held-out samples tell. Their labels were checked, on
+samples that were drawn at random; or the label y of a sample of true class k is drawn from row k of
+a transition matrix T that is *known*. Then
 
     loss = 1 - (T^-1)[y, c]    has the mean    1 - sum_y T[k, y] (T^-1)[y, c] = 1 - [k = c]
 
-whatever k is, so the mean loss of accepted samples estimates their error without a bias. (Without
-noise it is the share of wrong predictions.) A loss lies between bounds that T gives, so that the
-hypothesis "the error is larger than e" has a p-value at any number n of samples:
+whatever k is, so the mean loss of accepted samples estimates their error without a bias. (For
+checked labels, T = I, it is the share of wrong predictions.) A matrix that was measured on the same
+features will not do: where classes overlap it holds hard samples for wrong labels, and would excuse
+the very errors that are to be counted.
+
+A loss lies between bounds that T gives, so that the hypothesis "the error is larger than e" has a
+p-value at any number n of samples:
 
 - where losses have two possible values (no noise, or uniform noise), the number of larger ones is
-  binomial: the exact test, as behind the interval of Clopper and Pearson. Where they nearly do, so
-  that raising them to two values adds no more than a tenth of e, they are raised;
+  binomial: the exact test, as behind the interval of Clopper and Pearson;
 - otherwise the smaller of ``exp(-n kl(m, mu))`` (Hoeffding) and ``e P(Bin(n, mu) <= ceil(n m))``
   (Bentkus), for the mean loss m and the limit mu, both scaled to [0, 1].
 
@@ -26,27 +30,25 @@ posteriors stand for): at a stricter one a few unlucky labels would end it all.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit, xlogy
-from scipy.stats import binom, norm
+from scipy.stats import binom
 
 from rehead import _validation as check
 from rehead._typing import Array
 from rehead._warnings import warn
 from rehead.audit.pipelines import as_judge
 from rehead.audit.protocol import LabelJudge
-from rehead.gaussian import NoiseModel
 
 THRESHOLDS = 200
 """Size of the grid, of equal steps in the log odds of the confidence."""
 SUREST = 14.0
 """Log odds of the strictest threshold."""
-RAISED = 0.1
-"""Share of the promised error by which losses may be raised to make them binary."""
 LEAST_ERROR = 0.25
 """No model is believed to have a smaller share of the promised error."""
 BAD_LUCK = 1.0
@@ -89,6 +91,7 @@ def abstention_threshold(
     *,
     error: float = 0.05,
     confidence: float = 0.9,
+    checked: bool = False,
     transition: Any = None,
 ) -> Abstention:
     """The lowest confidence at which predictions keep a promised error.
@@ -104,14 +107,17 @@ def abstention_threshold(
         Held-out samples: neither the model nor the network below it was fitted on them, nor on
         others because of them.
     y : array-like of shape (n_samples,)
-        Their labels, as noisy as those of the training samples.
+        Their labels.
     error : float in (0, 1), default=0.05
     confidence : float in (0, 1), default=0.9
+    checked : bool, default=False
+        Say so if somebody has checked these labels, and *the samples were drawn at random* first.
+        Suspects that were reviewed are no such draw: their labels are right now, but the samples
+        are others than those to come.
     transition : array-like of shape (n_classes, n_classes), optional
-        Probability of each label (column) for each true class (row), if it is known. Default: what
-        the model measured, less what its standard error leaves open; for models that measure
-        nothing, labels are taken to be right. Pass ``np.eye(n_classes)`` for labels that were
-        checked.
+        For labels that are noisy: the probability of each label (column) for each true class (row),
+        known from elsewhere. What a model measured is not known well enough, and there is no
+        default.
 
     Returns
     -------
@@ -121,15 +127,10 @@ def abstention_threshold(
 
     Notes
     -----
-    The promise is as good as the transition matrix. What is measured has a standard error, which
-    half of ``1 - confidence`` is spent on. But where no sample of a class is easy, it also
-    overstates the noise (docs/auto.md), which excuses real errors. For a promise that matters,
-    check the labels of some held-out samples.
-
-    Noise has its price in samples. To promise an error of 5 % where there is none takes 45 accepted
-    samples with right labels; with 30 % uniform noise of a known matrix about 400 with luck and
-    1,200 without, and more where the matrix was measured. The promise is about new samples of the
-    same distribution; :func:`rehead.typicality` finds others.
+    Noise has its price in samples. To promise an error of 5 % takes 45 accepted samples whose
+    labels were checked, if all are right; with 30 % uniform noise of a known matrix about 400 with
+    luck and 1,200 without. The promise is about new samples of the same distribution;
+    :func:`rehead.typicality` finds others.
 
     Examples
     --------
@@ -139,7 +140,7 @@ def abstention_threshold(
     >>> y = rng.integers(2, size=2000)
     >>> X = rng.normal(size=(2000, 2)) + 2 * y[:, None]
     >>> clf = RobustGaussianClassifier(random_state=0).fit(X[:1000], y[:1000])
-    >>> sure = abstention_threshold(clf, X[1000:], y[1000:], error=0.03, transition=np.eye(2))
+    >>> sure = abstention_threshold(clf, X[1000:], y[1000:], error=0.03, checked=True)
     >>> bool(sure.bound <= 0.03), bool(sure.coverage > 0.7)
     (True, True)
     >>> predict_or_abstain(clf, [[-1, -1], [1, 1], [3, 3]], sure).tolist()
@@ -152,21 +153,15 @@ def abstention_threshold(
     check.check_aligned(X, y=y)
     predicted, confidences = _predicted(model, X)
     codes = check.known_codes(check.check_labels(y, len(predicted)), model.classes_)
-    level, handicap = 1.0 - confidence, 0.0
-    noise = model.noise_ if transition is None else None
-    if noise is not None:
-        level /= 2.0  # half of it for the labels, half for the matrix
-        transition = less_noise(noise, level)
-    T = _invertible(transition, model.classes_)
-    if noise is not None:  # what right predictions will seem to lose by it
-        handicap = float((1.0 - np.diag(noise.transition @ np.linalg.inv(T)))[predicted].mean())
-    losses = corrected_losses(T, predicted, codes, RAISED * error)
-    found = _laxest(confidences, losses, Promise(error, level, handicap))
+    level = 1.0 - confidence
+    T = _known_transition(model.classes_, checked=checked, transition=transition)
+    losses = corrected_losses(T, predicted, codes)
+    found = _laxest(confidences, losses, Promise(error, level))
     if found is None:
         warn(
             f"No threshold can promise an error of {error:g} with confidence {confidence:g} on "
             f"these {len(codes)} samples, so all predictions are abstained from. More held-out "
-            "samples or cleaner labels help, or a larger error, or transition= where it is known."
+            "samples or checked labels help, or a larger error."
         )
         return Abstention(np.inf, 0.0, np.nan, np.nan, confidence)
     bound = upper_bound(found.loss, found.n, losses, level)
@@ -221,11 +216,10 @@ def predict_or_abstain(
 
 
 class Promise(NamedTuple):
-    """The error, the level it is tested at, and by how much it will seem larger than it is."""
+    """The error, and the level that it is tested at."""
 
     error: float
     level: float
-    handicap: float
 
 
 class Losses(NamedTuple):
@@ -257,51 +251,42 @@ def _predicted(model: LabelJudge, X: Any) -> tuple[Array, Array]:
     return codes, posterior[np.arange(len(codes)), codes].astype(np.float64)
 
 
-def less_noise(noise: NoiseModel, level: float) -> Array:
-    """A measured transition matrix with as little noise as its standard error leaves open.
-
-    To overstate the noise is to excuse errors; to understate it is only to promise less.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rehead.gaussian.labelnoise import NoiseModel
-    >>> T = np.array([[0.7, 0.3], [0.3, 0.7]])
-    >>> noise = NoiseModel(1.0, np.full(2, 0.5), T, np.full(2, 500.0), 0.0, 0.2)
-    >>> less_noise(noise, 0.05).round(2)
-    array([[0.72, 0.28],
-           [0.28, 0.72]])
-    """
-    less = float(norm.isf(level)) * noise.rate_error
-    share = min(less / max(noise.rate, np.finfo(float).tiny), 1.0)
-    T: Array = (1.0 - share) * noise.transition + share * np.eye(len(noise.priors))
-    return T
-
-
-def _invertible(transition: Any, classes: Array) -> Array:
-    """A transition matrix that can be corrected with; without any, labels are right."""
-    n_classes = len(classes)
-    T = np.eye(n_classes) if transition is None else check.check_transition(transition, classes)
+def _known_transition(classes: Array, *, checked: Any, transition: Any) -> Array:
+    """The matrix that labels were drawn from, which the user has to vouch for."""
+    check_vouched({"checked": checked, "transition": transition})
+    if checked:
+        return np.eye(len(classes))
+    T = check.check_transition(transition, classes)
     if np.linalg.svd(T, compute_uv=False)[-1] < INVERTIBLE:
         raise ValueError(
             "The transition matrix has (nearly) no inverse: labels this noisy do not tell which "
-            "predictions are right. Pass samples with checked labels and transition=np.eye("
-            f"{n_classes})."
+            "predictions are right. Pass samples with checked labels and checked=True."
         )
     return T
 
 
-def corrected_losses(transition: Array, predicted: Array, given: Array, room: float) -> Losses:
-    """Losses whose means are 1 where a prediction is wrong, and 0 where it is right.
+def check_vouched(options: Mapping[str, Any]) -> None:
+    """Raise unless the user says of labels that they are right, or how they go wrong."""
+    checked, transition = options.get("checked", False), options.get("transition")
+    if not isinstance(checked, (bool, np.bool_)):
+        raise ValueError(f"checked must be True or False, got {checked!r}.")
+    if checked == (transition is not None):
+        raise ValueError(
+            "An error can only be promised on labels that were checked, of samples drawn at "
+            "random: pass those with checked=True. Or pass transition= where it is known how "
+            "labels go wrong; what the model measured takes hard samples for wrong labels, and "
+            "would excuse errors." + (" You have passed both." if checked else "")
+        )
 
-    They are raised to two values where that raises the mean loss of right predictions, which does
-    not depend on the labels that were observed, by no more than ``room``.
+
+def corrected_losses(transition: Array, predicted: Array, given: Array) -> Losses:
+    """Losses whose means are 1 where a prediction is wrong, and 0 where it is right.
 
     Examples
     --------
     >>> import numpy as np
     >>> T = np.array([[0.75, 0.25], [0.25, 0.75]])
-    >>> found = corrected_losses(T, np.array([0, 0]), np.array([0, 1]), room=0.0)
+    >>> found = corrected_losses(T, np.array([0, 0]), np.array([0, 1]))
     >>> found.values, found.binary
     (array([-0.5,  1.5]), True)
     """
@@ -310,15 +295,10 @@ def corrected_losses(transition: Array, predicted: Array, given: Array, room: fl
     columns = possible[:, classes]
     # How often each label is seen with each prediction, if all predictions are right.
     often = transition[classes].T * (counts / counts.sum())
-    agrees = np.arange(len(possible))[:, None] == classes
-    low, high = float(columns[agrees].max()), float(columns[~agrees].max())
-    raised = np.where(agrees, low, high)
-    if low < high and ((raised - columns) * often).sum() <= room + np.finfo(np.float32).eps:
-        variance = float((raised**2 * often).sum())
-        return Losses(np.where(given == predicted, low, high), low, high, True, variance)
     variance = float((columns**2 * often).sum())
     low, high = float(columns.min()), float(columns.max())
-    return Losses(possible[given, predicted], low, high, False, variance)
+    binary = bool(np.isclose(columns, np.where(columns > (low + high) / 2, high, low)).all())
+    return Losses(possible[given, predicted], low, high, binary, variance)
 
 
 def p_value(loss: float, n: int, limit: float, losses: Losses) -> float:
@@ -377,7 +357,7 @@ def _first(expected: Array, counts: Array, losses: Losses, promise: Promise) -> 
     Posteriors may be too modest for any to be likely. One that accepts so few samples that not even
     right predictions would pass must not be tested then: it would end it all.
     """
-    expected = np.maximum(expected, LEAST_ERROR * promise.error) + promise.handicap
+    expected = np.maximum(expected, LEAST_ERROR * promise.error)
     variance = losses.variance + expected * (1.0 - expected)
     unlucky = expected + BAD_LUCK * np.sqrt(np.maximum(variance, 0.0) / counts)
 
@@ -388,6 +368,6 @@ def _first(expected: Array, counts: Array, losses: Losses, promise: Promise) -> 
     likely = np.flatnonzero(p_of(unlucky) <= promise.level)
     if len(likely):
         return int(likely[0])
-    can = p_of(np.array(promise.handicap)) <= promise.level
+    can = p_of(np.zeros(1)) <= promise.level
     ranked = np.lexsort((unlucky, p_of(expected), ~can))
     return int(ranked[0])

@@ -36,9 +36,10 @@ class LabelReport(LabelScores):
         The labels that were judged.
     quality : array of shape (n_samples,)
         Probability that the given label is right, in [0, 1]; low is suspect. Where the model has
-        measured the noise ("auto", "anchored"), it takes into account how common such errors are,
-        and of the labels with quality q a share q is right; otherwise it is the posterior of the
-        label alone.
+        measured the noise ("auto", "anchored", "mixture"), it takes into account how common such
+        errors are; otherwise it is the posterior of the label alone. Where classes are apart, of
+        the labels with quality q a share of about q is right. Where they overlap, it is too low for
+        hard samples.
     suggested : array of shape (n_samples,)
         The most probable label.
     suggested_probability : array of shape (n_samples,)
@@ -51,9 +52,11 @@ class LabelReport(LabelScores):
     order : array of shape (n_samples,)
         Row numbers, worst label first.
     noise_rate : float
-        Estimated share of wrong labels: the mean of ``1 - quality``.
+        Estimated share of labels that are wrong, or too hard to tell by these features: the mean of
+        ``1 - quality``.
     noise_rate_error : float
-        Its standard error, where the model has measured the noise, else NaN.
+        Its counting error only, where the model has measured the noise, else NaN. Where classes
+        overlap, hard samples make the rate too large by more than that.
     transition : array of shape (n_classes, n_classes)
         Estimated probability of each given label (column) for each true one (row).
     classes : array of shape (n_classes,)

@@ -118,10 +118,10 @@ def find_mislabelled(
 
 
 def _rate_error(quality: Array, noise: NoiseModel | None) -> float:
-    """Standard error of the noise rate.
+    """Counting error of the noise rate.
 
-    Two things are open: how often labels get wrong, which was counted at some anchors, and whether
-    each of these labels is.
+    Two things are counted: how often labels get wrong, at some anchors, and whether each of these
+    labels is. That hard samples may be taken for wrong labels is not in it.
     """
     if noise is None:
         return float("nan")

@@ -11,6 +11,7 @@ from rehead._values import visible
 from rehead.audit.kinds import KINDS, OK
 from rehead.audit.review import expected_wrong, n_review
 from rehead.audit.scores import LabelScores
+from rehead.gaussian.labelnoise import DOUBTFUL, about
 from rehead.gaussian.settings import SETTINGS
 
 SHOWN = 5
@@ -56,14 +57,14 @@ def confusions(scores: LabelScores) -> list[tuple[object, object, int]]:
 def _noise(scores: LabelScores) -> str:
     rate, error = scores.noise_rate, scores.noise_rate_error
     if np.isnan(error):
-        return f"{rate:.1%} wrong by the posterior alone (the noise was not measured)"
+        return f"{about(rate)} wrong by the posterior alone (the noise was not measured)"
     # Few samples leave the rate open, yet some labels may be wrong beyond doubt.
-    if rate <= SETTINGS.standard_errors * error and scores.suspect.mean() < FEW:
-        if _cannot_tell(scores):
-            most = rate + SETTINGS.standard_errors * error
-            return f"up to {most:.0%} wrong, it cannot be told (standard error {error:.1%})"
-        return f"about clean ({rate:.1%} wrong, standard error {error:.1%})"
-    return f"{rate:.1%} wrong (standard error {error:.1%})"
+    nothing_found = rate <= SETTINGS.standard_errors * error and scores.suspect.mean() < FEW
+    if _cannot_tell(scores):
+        most = min(rate + SETTINGS.standard_errors * error, 1.0)
+        least = "up to" if nothing_found else f"{rate:.0%} to"
+        return f"{least} {most:.0%} wrong, it cannot be told"
+    return "about clean" if nothing_found else f"{about(rate)} {DOUBTFUL}"
 
 
 def _cannot_tell(scores: LabelScores) -> bool:
@@ -87,8 +88,8 @@ def _review(scores: LabelScores) -> str:
         return "Nothing to review: no label is wrong with a chance of one in ten."
     found, total = expected_wrong(scores.quality, n), expected_wrong(scores.quality)
     return (
-        f"Review the {n} worst: {found:.0f} of them are wrong in expectation, {found / total:.0%} "
-        "of all that are."
+        f"Review the {n} worst: by their quality about {found:.0f} of them are wrong, "
+        f"{found / total:.0%} of all that are."
     )
 
 

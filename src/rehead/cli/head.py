@@ -34,6 +34,10 @@ def fit(
     estimator: Annotated[str | None, typer.Option(help="auto (default), mcd, sample, ...")] = None,
     preset: Annotated[str | None, typer.Option(help="paper or authors.")] = None,
     shrinkage: Annotated[str | None, typer.Option(help="A share, or auto.")] = None,
+    priors: Annotated[
+        str | None,
+        typer.Option(help="How common classes are in what is predicted: uniform or empirical."),
+    ] = None,
     weights: Annotated[str | None, typer.Option(help="nll, corrected or equal.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random draws.", min=0)] = 0,
 ) -> None:
@@ -50,9 +54,11 @@ def fit(
         estimator,
         preset=preset,
         shrinkage=number_or_auto(shrinkage, "--shrinkage"),
+        priors=priors,
         weights=weights,
         random_state=seed,
     )
+    head.check_settings()
     samples = read_training(source)
     held_out = None
     if validation is not None:

@@ -61,6 +61,11 @@ def fit_layers_alone(
         stacked=parts.get(STACK, []),
         density_member=last if weighting.stack else weighting.penultimate or last,
     )
+    if problem.held_out is None and weighting.rule != "equal" and n_members > 1:
+        warn(
+            "No held-out samples were given, so all members count equally. Pass "
+            "validation=(layers, labels), or weights='equal' if that is meant."
+        )
     if problem.held_out is None or weighting.rule == "equal":
         return fitted
     if weighting.rule == "corrected":

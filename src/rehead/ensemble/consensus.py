@@ -42,9 +42,9 @@ from rehead.ensemble.members import fit_members
 from rehead.ensemble.problem import STACK, HeldOut, Problem
 from rehead.ensemble.weights import mixture_weights
 from rehead.gaussian import NoiseModel
-from rehead.gaussian.calibration import Calibration, calibrate
+from rehead.gaussian.calibration import Calibration, Priors, calibrate
 from rehead.gaussian.labelnoise import fit_noise
-from rehead.gaussian.options import Choice
+from rehead.gaussian.options import Choice, Options
 from rehead.gaussian.probability import corrected_likelihood, log_probabilities
 from rehead.gaussian.settings import SETTINGS
 
@@ -52,7 +52,7 @@ from rehead.gaussian.settings import SETTINGS
 def fit_consensus(problem: Problem, choice: Choice, rng: np.random.Generator) -> FittedEnsemble:
     """Judge the labels, estimate every layer as judged, weigh the members.
 
-    ``choice`` is how the judges are estimated.
+    ``choice`` is how the judges are estimated; its priors are those of the members' posteriors.
     """
     if problem.held_out is None and len(problem.layers) == 1 and not problem.given:
         # One layer and nothing to weigh: no sample has to be held out.
@@ -70,7 +70,9 @@ def fit_consensus(problem: Problem, choice: Choice, rng: np.random.Generator) ->
 def _consensus_of(
     problem: Problem, choice: Choice, rng: np.random.Generator, gaps: dict[str, float]
 ) -> FittedEnsemble:
-    judges = _choose_and_fit(problem, choice, int(rng.integers(2**31)), gaps)
+    # Held-out labels weigh the members, so until then these have the priors of the samples.
+    of_samples = choice._replace(options=replace(choice.options, priors="empirical"))
+    judges = _choose_and_fit(problem, of_samples, int(rng.integers(2**31)), gaps)
     _warn_of(judges)
     if problem.held_out is not None and all_memorised(gaps):
         fitted = _fitted(problem, *judges.without_trust(problem.held_out), gaps)
@@ -79,7 +81,28 @@ def _consensus_of(
     less = _clearly_less_noise(fitted, problem.held_out, judges.noise)
     if less is not None:
         fitted = _fitted(problem, judges, judges.opinion_given(less), gaps)
-    return _with_unseen_noise(fitted, problem, judges)
+    fitted = _with_unseen_noise(fitted, problem, judges)
+    return _with_priors(fitted, problem.held_out, choice.options.with_priors(problem.classes))
+
+
+def _with_priors(
+    fitted: FittedEnsemble, held_out: HeldOut | None, options: Options
+) -> FittedEnsemble:
+    """Members whose posteriors stand for other class shares than those of held-out samples."""
+    of_samples = isinstance(options.priors, str) and options.priors == "empirical"
+    if held_out is None or of_samples:
+        return fitted
+    posteriors = [p.astype(np.float64) for p in fitted.member_posteriors(held_out.layers)]
+    priors = Priors.of(options.priors, mixture(fitted.weights, posteriors))
+    members = {
+        name: replace(member, gaussians=priors.given_to(member.gaussians))
+        for name, member in fitted.members.items()
+    }
+    given = {
+        name: None if calibration is None else calibration.with_shift(priors.shift)
+        for name, calibration in fitted.given.items()
+    }
+    return replace(fitted, members=members, given=given)
 
 
 def _choose_and_fit(problem: Problem, choice: Choice, seed: int, gaps: dict[str, float]) -> Judges:
@@ -153,7 +176,7 @@ def _clearly_less_noise(
     """The noise as the mixture sees it on held-out samples, where it is clearly less.
 
     Anchors of a weak judge are not all of the class they are taken for, which makes the noise seem
-    larger than it is, never smaller.
+    larger than it is.
     """
     if held_out is None or len(held_out.codes) < SETTINGS.held_out_for_noise:
         return None

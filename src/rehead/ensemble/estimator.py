@@ -28,7 +28,7 @@ from rehead.ensemble.saved import WEIGHTS, read_state
 from rehead.files import persist
 from rehead.fitted import LabelVerdicts
 from rehead.gaussian import NoiseModel
-from rehead.gaussian.options import OPTIONS, default_estimator, resolve_options
+from rehead.gaussian.options import DEFAULT, OPTIONS, Choice, resolve_options
 
 Layers = Mapping[str, Any]
 
@@ -53,7 +53,8 @@ class LayerEnsemble(ClassifierMixin, BaseEstimator):
     ----------
     estimator, preset, support_fraction, max_steps, n_starts, start, leave_one_out, shrinkage, \
 priors, random_state
-        As for :class:`RobustGaussianClassifier`; used for every layer.
+        As for :class:`RobustGaussianClassifier`; used for every layer. In a consensus the class
+        shares of the held-out samples stand for those of the training samples.
     penultimate : str, optional
         The layer whose distances choose the validation samples. Default: the last one.
     given : sequence of str, optional
@@ -61,7 +62,8 @@ priors, random_state
         sorted order: the network's own softmax, for example. They are weighted, not estimated.
     weights : {"nll", "corrected", "equal"}, optional
         How layers that were each estimated on their own are weighted; setting it says no to the
-        consensus of "auto". "nll" is the paper's rule, and the default for other estimators.
+        consensus of "auto". "nll" is the paper's rule, and the default for other estimators; it
+        needs validation samples (without any, members count equally, with a warning).
         "corrected" maximises the likelihood of the *noisy* labels of all validation samples,
         ``sum_c T[c, y] P(c | x)``, with a transition matrix T estimated from them: a layer is not
         rewarded for reproducing the noise. "equal" needs no validation data.
@@ -87,7 +89,8 @@ priors, random_state
         and how far each training label counts (NaN for samples that had to be held out; not kept
         in files).
     noise_ : NoiseModel or None
-        For "auto": what was found out about the noise.
+        What was found out about the noise: by the judges of a consensus, or by all members on
+        average where each of them measured it.
     fitted_ : FittedEnsemble
         All that was learned, as one value; what is above is read off it.
 
@@ -173,8 +176,7 @@ priors, random_state
         progress : bool, optional
             Show what is done. Default: in a terminal.
         """
-        if self.weights is not None:
-            check.check_choice(self.weights, WEIGHTS, "weights")
+        choice = self.check_settings()
         check.check_layers(layers)
         if isinstance(self.given, str):
             raise ValueError(f"given must be a list of names, got {self.given!r}.")
@@ -184,9 +186,6 @@ priors, random_state
             raise ValueError(f"A layer cannot be called {STACK!r}: that is what joined layers are.")
         check.check_aligned(layers, y=y, ids=ids, trusted=trusted, groups=groups)
         consensus = self.finds_consensus
-        choice = resolve_options(
-            "auto" if consensus else self.estimator, self.preset, self._options()
-        )
         inputs = LayerInputs(list(layers), self.given or ())
         problem = self._problem(inputs, layers, y)
         n = len(problem.codes)
@@ -215,10 +214,13 @@ priors, random_state
     def finds_consensus(self) -> bool:
         """Whether the layers are to find a consensus; settings of the other ways say no."""
         own = self.weights is not None or self.penultimate is not None or self.stack
-        name = self.estimator
-        if name is None:
-            name = default_estimator(self._options())
-        return self.preset is None and name == "auto" and not own
+        return self.preset is None and self.estimator in (None, "auto") and not own
+
+    def check_settings(self) -> Choice:
+        """The estimator of the layers and its options; an error names what does not go together."""
+        if self.weights is not None:
+            check.check_choice(self.weights, WEIGHTS, "weights")
+        return resolve_options(self.estimator, self.preset, self._options())
 
     def _options(self) -> dict[str, Any]:
         """What was set of the options of the estimator."""
@@ -226,9 +228,10 @@ priors, random_state
 
     def _weighting(self, problem: Problem) -> Weighting:
         """How layers that are estimated alone are weighted."""
-        if self.weights == "corrected" and problem.held_out is None:
+        if self.weights in ("corrected", "nll") and problem.held_out is None:
             raise ValueError(
-                "weights='corrected' needs validation=(layers, labels) that were held out."
+                f"weights={self.weights!r} needs validation=(layers, labels) that were held out. "
+                "Pass them, or weights='equal'."
             )
         if self.penultimate is not None and not self.stack:
             check.check_choice(self.penultimate, problem.layers, "penultimate")
@@ -255,7 +258,8 @@ priors, random_state
         self.transition_ = fitted.transition
         self.consensus_: Consensus | None = fitted.consensus
         self.noise_: NoiseModel | None = fitted.noise
-        params = {"estimator": self.estimator, "preset": self.preset, **self._options()}
+        named = self.estimator or (DEFAULT if self.preset is None else None)
+        params = {"estimator": named, "preset": self.preset, **self._options()}
         self.estimators_ = {
             name: RobustGaussianClassifier.from_fitted(member, inputs.columns(name), **params)
             for name, member in fitted.members.items()

@@ -33,6 +33,7 @@ from rehead.files.schema import (
 from rehead.fitted import NOISE, FittedGaussians, LabelVerdicts, label_columns
 from rehead.gaussian import NoiseModel
 from rehead.gaussian.calibration import Calibration
+from rehead.gaussian.labelnoise import mean_noise
 from rehead.gaussian.probability import log_probabilities
 
 
@@ -107,8 +108,15 @@ class FittedEnsemble:
 
     @property
     def noise(self) -> NoiseModel | None:
-        """What was found out about the labels, if it was."""
-        return None if self.consensus is None else self.consensus.noise
+        """What was found out about the labels: by the judges, or by all members on average."""
+        if self.consensus is not None:
+            return self.consensus.noise
+        found = [member.noise for member in self.members.values()]
+        measured = [noise for noise in found if noise is not None]
+        if len(measured) < len(found):
+            return None
+        weights = self.weights[: len(measured)]
+        return mean_noise(measured, weights if weights.sum() > 0 else None)
 
     @property
     def judging_member(self) -> str:
@@ -154,7 +162,9 @@ class FittedEnsemble:
         known_to_all = np.ones(len(codes), bool)
         for weight, name in zip(self.weights, self.names, strict=True):
             if name in self.given:
-                posterior += weight * self.given_posterior(name, layers)
+                found = self.given_posterior(name, layers).astype(np.float64)
+                noise = self.noise
+                posterior += weight * (found if noise is None else noise.given_label(found, codes))
                 continue
             member = self.members[name]
             found, known = member.without_themselves(
@@ -197,7 +207,10 @@ class FittedEnsemble:
         """What was found and chosen, in words."""
         each = zip(self.names, self.weights, strict=True)
         shares = ", ".join(f"{name} {weight:.2f}" for name, weight in each)
-        found = [] if self.consensus is None else [self.consensus.explain()]
+        if self.consensus is not None:
+            found = [self.consensus.explain()]
+        else:
+            found = [] if self.noise is None else [self.noise.verdict()]
         return "\n".join([*found, f"Weights of the members: {shares}."])
 
     def to_state(self) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -327,8 +340,8 @@ def mixture(weights: Array, posteriors: list[Array]) -> Array:
 
 
 def _posterior_and_distance(member: FittedGaussians) -> Any:
-    def reduce(scores: Array, _: Array) -> Array:
-        posterior = member.gaussians.posterior_of_scores(scores)
+    def reduce(scores: Array, codes: Array) -> Array:
+        posterior = member.posterior_given_label(scores, codes, member.noise)
         return np.column_stack([posterior, member.nearest_distance(scores)])
 
     return reduce

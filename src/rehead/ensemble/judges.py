@@ -195,7 +195,7 @@ class Judges(NamedTuple):
         self, reduce: Callable[[Array, Array], Array], rows: slice | Array = slice(None)
     ) -> Array:
         """Reduced scores of (some) training samples, each without itself."""
-        data, g = self.data, self.fitted.gaussians
+        data, g = self.data, self.fitted.gaussians.without_priors()
         return leave_one_out_scores(
             g, data.X[rows], data.codes[rows], self.inside.take(rows), reduce
         )

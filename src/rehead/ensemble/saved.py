@@ -22,6 +22,7 @@ from rehead.files.schema import (
     require,
     text,
 )
+from rehead.gaussian.options import name_estimator
 
 WEIGHTS = ("nll", "corrected", "equal")
 PARAMS: Fields = {
@@ -50,6 +51,7 @@ def read_state(
     own = {name: value for name, value in settings.items() if name in INPUTS}
     learned = {name: value for name, value in settings.items() if name not in INPUTS}
     fitted = FittedEnsemble.from_state(arrays, learned)
+    params = name_estimator(params, measured=fitted.noise is not None)
     check_params(params, known, fitted.classes)
     check_fields({n: params[n] for n in PARAMS if n in params}, PARAMS, {}, "params.")
     widths = {n: m.gaussians.means.shape[1] for n, m in fitted.members.items() if n != STACK}

@@ -52,10 +52,11 @@ def fit_baselines(
     found = {}
     for name in names:
         model = LayerEnsemble(random_state=random_state)
-        if name in PRESETS:
-            model.set_params(preset=name)
-        else:
-            model.set_params(estimator=name, weights="nll")
+        model.set_params(**{"preset" if name in PRESETS else "estimator": name})
+        if held_out is None:
+            model.set_params(weights="equal")
+        elif name not in PRESETS:
+            model.set_params(weights="nll")
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             found[name] = model.fit(layers, y, held_out, trusted=trusted)

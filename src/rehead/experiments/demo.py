@@ -11,6 +11,7 @@ import numpy as np
 from rehead import noise
 from rehead._typing import Array
 from rehead.audit import LabelReport, score_labels
+from rehead.classifier import RobustGaussianClassifier
 from rehead.data import Split, Splits, load
 from rehead.ensemble import LayerEnsemble
 from rehead.evaluation.baselines import fit_baselines
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from rehead.torch.models import FCN
 
 NOISES: dict[str, Callable[..., NoisyLabels]] = {"uniform": noise.uniform, "flip": noise.flip}
+
+ROG, DEFAULT = "RoG, ensemble, hidden layers", "auto, with the input (the default)"
+"""Two of the ways to predict."""
 
 Progress = Callable[[str, float], None]
 """Called with what is being done and which share of the demo is finished."""
@@ -154,14 +158,26 @@ def _noisy_digits(kind: str, rate: float, seed: int) -> NoisyDigits:
 
 
 class Hidden(NamedTuple):
-    """Hidden layers of some digits, and the network's outputs."""
+    """Hidden layers of some digits, their pixels, and the network's outputs."""
 
     layers: dict[str, Array]
+    pixels: Array
     outputs: Array
 
-    def for_default(self, X: Array) -> dict[str, Array]:
+    @property
+    def with_input(self) -> dict[str, Array]:
+        """The input as one more layer."""
+        return {"input": self.pixels, **self.layers}
+
+    @property
+    def with_softmax(self) -> dict[str, Array]:
+        """The hidden layers and the softmax."""
+        return {**self.layers, SOFTMAX: self.outputs}
+
+    @property
+    def for_default(self) -> dict[str, Array]:
         """With the input and the softmax, which the default takes as well."""
-        return {"input": X.astype(np.float64), **self.layers, SOFTMAX: self.outputs}
+        return {**self.with_input, SOFTMAX: self.outputs}
 
 
 def _hidden(net: FCN, split: Split) -> Hidden:
@@ -171,7 +187,64 @@ def _hidden(net: FCN, split: Split) -> Hidden:
     # A class has 135 rows and some features vary in one or two of them only: more than single
     # precision can resolve, and at this size double costs nothing.
     layers = {name: layer.astype(np.float64) for name, layer in features.layers.items()}
-    return Hidden(layers, features.outputs)
+    return Hidden(layers, split.X.astype(np.float64), features.outputs)
+
+
+class Task(NamedTuple):
+    """What there is to fit on: features and noisy labels of training and held-out digits."""
+
+    train: Hidden
+    y: Array
+    validation: Hidden
+    held_out: Array
+    seed: int
+
+
+class Models(NamedTuple):
+    """The paper's ensemble and the default, each on several inputs, and LDA."""
+
+    lda: RobustGaussianClassifier
+    rog: LayerEnsemble
+    rog_with_input: LayerEnsemble
+    auto_hidden: LayerEnsemble
+    auto: LayerEnsemble
+    auto_pixels: RobustGaussianClassifier
+
+    def accuracies(self, test: Hidden, y: Array) -> dict[str, float]:
+        """Of each way to predict, on equal inputs where they are to be compared."""
+        last = list(test.layers)[-1]
+        layers = self.rog.estimators_.items()
+        return {
+            "softmax": float((test.outputs.argmax(axis=1) == y).mean()),
+            f"LDA, sample estimates, {last}": self.lda.score(test.layers[last], y),
+            **{f"RoG, {name}": model.score(test.layers[name], y) for name, model in layers},
+            ROG: self.rog.score(test.layers, y),
+            "RoG, ensemble, with the input": self.rog_with_input.score(test.with_input, y),
+            "auto, hidden layers and softmax": self.auto_hidden.score(test.with_softmax, y),
+            DEFAULT: self.auto.score(test.for_default, y),
+            "auto, pixels alone": self.auto_pixels.score(test.pixels, y),
+        }
+
+
+def _fit_all(task: Task) -> Models:
+    train, y, validation, held_out, seed = task
+
+    def auto(inputs: dict[str, Array], held: dict[str, Array]) -> LayerEnsemble:
+        ensemble = LayerEnsemble(given=[SOFTMAX], random_state=seed)
+        return ensemble.fit(inputs, y, validation=(held, held_out))
+
+    hidden = fit_baselines(
+        ["sample", "paper"], train.layers, y, (validation.layers, held_out), seed
+    )
+    seen = fit_baselines(["paper"], train.with_input, y, (validation.with_input, held_out), seed)
+    return Models(
+        lda=hidden["sample"].estimators_[list(train.layers)[-1]],
+        rog=hidden["paper"],
+        rog_with_input=seen["paper"],
+        auto_hidden=auto(train.with_softmax, validation.with_softmax),
+        auto=auto(train.for_default, validation.for_default),
+        auto_pixels=RobustGaussianClassifier(random_state=seed).fit(train.pixels, y),
+    )
 
 
 def run_once(
@@ -179,37 +252,23 @@ def run_once(
 ) -> tuple[Run, Showcase]:
     """Corrupt, train, extract, estimate, compare."""
     digits, noisy, held_out = _noisy_digits(kind, settings.rate, seed)
-    y, test_y = noisy.labels, digits.test.y
+    y = noisy.labels
     net = _memorising_network(settings, digits.train.X, y, seed, progress)
     progress("robust inference", 0.9)
     train, validation, test = (
         _hidden(net, split) for split in (digits.train, digits.validation, digits.test)
     )
-    others = fit_baselines(
-        ["sample", "paper"], train.layers, y, (validation.layers, held_out), seed
-    )
-    auto = LayerEnsemble(given=[SOFTMAX], random_state=seed)
-    inputs, held = train.for_default(digits.train.X), validation.for_default(digits.validation.X)
-    auto.fit(inputs, y, validation=(held, held_out))
-    rog, last = others["paper"], net.feature_layers[-1]
-    lda = others["sample"].estimators_[last]
-    accuracy = {
-        "softmax": float((test.outputs.argmax(axis=1) == test_y).mean()),
-        f"LDA, sample estimates, {last}": lda.score(test.layers[last], test_y),
-        **{f"RoG, {n}": m.score(test.layers[n], test_y) for n, m in rog.estimators_.items()},
-        "RoG, ensemble": rog.score(test.layers, test_y),
-        "auto, the default": auto.score(test.for_default(digits.test.X), test_y),
-    }
-    report = score_labels(auto, inputs, y)
+    models = _fit_all(Task(train, y, validation, held_out, seed))
+    report = score_labels(models.auto, train.for_default, y)
     progress("done", 1.0)
     run = Run(
         noise=kind,
         seed=seed,
         fitted=float((train.outputs.argmax(axis=1) == y).mean()),
-        accuracy=accuracy,
+        accuracy=models.accuracies(test, digits.test.y),
         clean_kept={
             name: float((~noisy.changed)[member.support_].mean())
-            for name, member in rog.estimators_.items()
+            for name, member in models.rog.estimators_.items()
         },
         noise_rate=noisy.rate,
         noise_estimate=report.noise_rate,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rehead._typing import Array
-from rehead.gaussian.calibration import calibrate
+from rehead.gaussian.calibration import Priors, calibrate
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.fit import Fit
 from rehead.gaussian.kernels import MIN_SLACK, Subset
@@ -139,20 +139,30 @@ def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
         other = _rounds(rows, _most_likely(rows, everything, (strong,)), options.max_steps)
         if _clearly_better(other.best.nats, rounds.best.nats, rows.sampled_doubtful):
             rounds = other
-    return _fit(rows, rounds)
+    return _fit(rows, rounds, options.priors)
 
 
-def _fit(rows: TrainingRows, rounds: Rounds) -> Fit:
+def _fit(rows: TrainingRows, rounds: Rounds, priors: str | Array) -> Fit:
     """The Gaussians of the last trust, calibrated."""
     best, trust, steps = rounds
     gaussians = best.regularisation.gaussians(rows.moments(trust))
     scores, codes = rows.sampled_scores(trust, gaussians), rows.sampled_codes
-    calibration = calibrate(scores, codes, best.noise.transition, rows.counts[rows.sampled])
+    classifier = calibrated(rows, gaussians, scores, best.noise.transition, priors)
     weights = trust * rows.counts * rows.unit
     composition = Composition.from_rows(weights, rows.codes, rows.n_classes)
     noise = best.noise._replace(wrong=_wrong(rows, best.noise.trust(scores, codes)))
     n_iter = np.full(rows.n_classes, steps)
-    return Fit(calibration.applied_to(gaussians), composition, n_iter, [], noise)
+    return Fit(classifier, composition, n_iter, [], noise)
+
+
+def calibrated(
+    rows: TrainingRows, gaussians: TiedGaussians, scores: Array, transition: Array, priors: Any
+) -> TiedGaussians:
+    """Gaussians whose posterior is calibrated by leave-one-out scores of the sampled rows."""
+    counts = rows.counts[rows.sampled]
+    calibration = calibrate(scores, rows.sampled_codes, transition, counts)
+    of_classes = Priors.of(priors, calibration.posterior(scores), counts)
+    return of_classes.given_to(calibration.applied_to(gaussians))
 
 
 def _wrong(rows: TrainingRows, right: Array) -> float:

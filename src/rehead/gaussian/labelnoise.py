@@ -17,7 +17,7 @@ noise with T = I is as likely as the clean p with the true T. Two things hold it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,14 +28,18 @@ from rehead.gaussian.anchors import anchor_transition, variance_of_shares
 from rehead.gaussian.probability import LEAST_PROBABILITY, softmax
 from rehead.gaussian.settings import SETTINGS
 
+DOUBTFUL = "wrong, or too hard to tell by these features"
+"""What the share stands for: where classes overlap, the two cannot be told apart."""
+
 
 class NoiseModel(NamedTuple):
     """How labels came about.
 
     ``temperature`` calibrates scores, ``priors`` are the shares of the true classes,
     ``transition`` is T, ``anchors`` how many samples each of its rows was read off at, ``nll`` the
-    mean of ``-log P(y | x)``, ``wrong`` the share of wrong labels, judged one by one. ``unseen`` is
-    how much larger that share may be where the judge has memorised labels, and vouches for them.
+    mean of ``-log P(y | x)``, ``wrong`` the share of labels that are wrong (or too hard to tell by
+    these features), judged one by one. ``unseen`` is how much larger that share may be where the
+    judge has memorised labels, and vouches for them.
     """
 
     temperature: float
@@ -66,26 +70,27 @@ class NoiseModel(NamedTuple):
 
     @property
     def rate_error(self) -> float:
-        """Standard error of the rate: what counting labels at so few anchors leaves open.
+        """Counting error of the rate only: what counting labels at so few anchors leaves open.
 
-        Also what the judge cannot see: two standard errors reach as far.
+        Not in it: where classes overlap, hard samples are taken for wrong labels, which can make
+        the rate larger by far more than this. (What memorised judges cannot see is in it: two
+        counting errors reach as far.)
         """
         variance = variance_of_shares(np.diag(self.transition), self.anchors)
         counting = np.sqrt((self.priors**2 * variance).sum())
         return float(np.hypot(counting, self.unseen / SETTINGS.standard_errors))
 
     def verdict(self) -> str:
-        """How many labels are wrong, in words."""
+        """How many labels are wrong, in words, and no more exactly than is known."""
         if self.unseen > SETTINGS.told_share:
             most = self.wrong + self.unseen
             return (
                 f"How many labels are wrong cannot be told: {self.wrong:.0%} by judges that have "
-                f"memorised some of them, {most:.0%} by held-out labels (standard error "
-                f"{self.rate_error:.1%})."
+                f"memorised some of them, {most:.0%} by held-out labels."
             )
-        clean = self.wrong <= SETTINGS.standard_errors * self.rate_error
-        wrong = "about clean" if clean else f"{self.wrong:.1%} wrong"
-        return f"The labels are {wrong} (standard error {self.rate_error:.1%})."
+        if self.wrong <= SETTINGS.standard_errors * self.rate_error:
+            return "The labels are about clean."
+        return f"{about(self.wrong).capitalize()} of the labels are {DOUBTFUL}."
 
     def posterior(self, scores: Array) -> Array:
         """``p_c``: what the sample is, judged without its label."""
@@ -93,7 +98,11 @@ class NoiseModel(NamedTuple):
 
     def posterior_given_label(self, scores: Array, codes: Array) -> Array:
         """``P(c | x, y)``: what the sample is, its label taken into account."""
-        return _given_label(self.posterior(scores), self.transition[:, codes].T)
+        return self.given_label(self.posterior(scores), codes)
+
+    def given_label(self, posterior: Array, codes: Array) -> Array:
+        """``P(c | x, y)`` from a posterior that was found without the label."""
+        return _given_label(posterior, self.transition[:, codes].T)
 
     def trust(self, scores: Array, codes: Array) -> Array:
         """Probability that each label is right."""
@@ -157,6 +166,27 @@ def fit_noise(
             priors = priors / priors.sum()
     found = NoiseModel(float(np.exp(log_tau)), priors, T, anchors, nll(log_tau, priors), 0.0)
     return found._replace(wrong=1.0 - float(share @ found.trust(scores, codes)))
+
+
+def mean_noise(measured: Sequence[NoiseModel], weights: Array | None = None) -> NoiseModel:
+    """What several models of the same labels say on average."""
+    means: dict[str, Any] = {
+        name: np.average([getattr(noise, name) for noise in measured], axis=0, weights=weights)
+        for name in NoiseModel._fields
+    }
+    numbers = {f: float(v) for f, v in means.items() if v.ndim == 0}
+    return NoiseModel(**{**means, **numbers})
+
+
+def about(share: float) -> str:
+    """A share that is not known exactly.
+
+    Examples
+    --------
+    >>> about(0.246), about(0.004)
+    ('about 25%', 'less than 1%')
+    """
+    return f"about {share:.0%}" if share >= 0.01 else "less than 1%"
 
 
 def _posterior(scores: Array, temperature: float, priors: Array) -> Array:

@@ -30,13 +30,13 @@ from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
 from rehead._typing import Array
-from rehead.gaussian.anchored import TrainingRows, training_rows
+from rehead.gaussian.anchored import TrainingRows, calibrated, training_rows
 from rehead.gaussian.anchors import dominant
-from rehead.gaussian.calibration import calibrate
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.fit import Fit
 from rehead.gaussian.kernels import BLOCK
 from rehead.gaussian.labelnoise import NoiseModel, fit_noise
+from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
 from rehead.gaussian.options import Options
 from rehead.gaussian.rows import ByClass, Total
 from rehead.gaussian.shrinkage import Shrinkage
@@ -84,7 +84,9 @@ def mixture(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
         now, expected = following, found
     wrong = 1.0 - float(np.trace(expected.labels)) / total.weight
     noise = NoiseModel(tau, now.priors, now.transition, first.anchors, first.nll, wrong)
-    return _fit(rows, now, noise, expected.weights, step)
+    composition = _composition(rows, now, tau, expected.weights)
+    fit = _fit(rows, now, composition, options.priors)
+    return fit._replace(noise=noise, n_iter=np.full(rows.n_classes, step))
 
 
 def expectation(rows: TrainingRows, total: Total, now: Mixture, tau: float) -> Expected:
@@ -137,20 +139,30 @@ def maximisation(total: Total, e: Expected, shrinkage: Shrinkage, anchored: Arra
     return Mixture(gaussians, weights / weights.sum(), dominant(T))
 
 
-def _fit(
-    rows: TrainingRows, now: Mixture, noise: NoiseModel, class_totals: Array, step: int
-) -> Fit:
-    """The classifier, calibrated, and how much each sample counted for which class."""
+def _composition(rows: TrainingRows, now: Mixture, tau: float, class_totals: Array) -> Composition:
+    """The class that each sample counted for most, and how much of it did."""
     best, share = np.zeros(len(rows.codes), np.int64), np.zeros(len(rows.codes))
     for a in range(0, len(best), BLOCK):
         part = slice(a, a + BLOCK)
-        joint = log_joint(rows, now, part) / noise.temperature
+        joint = log_joint(rows, now, part) / tau
         best[part] = joint.argmax(axis=1)
         share[part] = np.exp(joint.max(axis=1) - logsumexp(joint, axis=1))
-    scores = now.gaussians.scores(rows.data.X[rows.sampled])
-    counts = rows.counts[rows.sampled]
-    calibration = calibrate(scores, rows.sampled_codes, now.transition, counts)
-    weights = share * rows.counts * rows.unit
-    composition = Composition(weights, best, class_totals * rows.unit)
-    n_iter = np.full(rows.n_classes, step)
-    return Fit(calibration.applied_to(now.gaussians), composition, n_iter, [], noise)
+    return Composition(share, best, class_totals)
+
+
+def _fit(rows: TrainingRows, now: Mixture, composition: Composition, priors: str | Array) -> Fit:
+    """The classifier, calibrated by samples that it is asked about without themselves."""
+    one_copy = composition._replace(weights=composition.weights * np.minimum(rows.counts, 1.0))
+    scores = leave_one_out_scores(
+        now.gaussians,
+        rows.data.X[rows.sampled],
+        rows.sampled_codes,
+        one_copy.take(rows.sampled),
+        all_scores,
+    )
+    classifier = calibrated(rows, now.gaussians, scores, now.transition, priors)
+    weights = composition.weights * rows.counts * rows.unit
+    counted = composition._replace(
+        weights=weights, class_totals=composition.class_totals * rows.unit
+    )
+    return Fit(classifier, counted, np.zeros(rows.n_classes, np.int64), [])

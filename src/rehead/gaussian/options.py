@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple
 
@@ -43,7 +43,9 @@ class Options:
         Pull the covariance towards a multiple of the identity. Needed when N_c is near d;
         "auto" uses the closed form OAS.
     priors : {"uniform", "empirical"} or array of shape (C,)
-        The paper uses uniform ones: label noise and trimming both distort the class shares.
+        How common the classes are among samples that are to be predicted. "empirical": as among
+        the training samples; estimators that measure the noise take it out of these shares. The
+        paper uses uniform ones: label noise and trimming both distort what is counted.
     """
 
     support_fraction: float | None = None
@@ -72,7 +74,8 @@ class Usage(NamedTuple):
 
 _ALWAYS = frozenset({"priors", "shrinkage"})
 _TRIMS = _ALWAYS | {"support_fraction", "max_steps"}
-_ANCHORED = Usage(frozenset({"shrinkage", "max_steps"}), Options(max_steps=8, shrinkage="auto"))
+_MEASURES = _ALWAYS | {"max_steps"}
+_ANCHORED = Usage(_MEASURES, Options(max_steps=8, shrinkage="auto", priors="empirical"))
 
 USAGE: dict[str, Usage] = {
     "agreement": Usage(_ALWAYS | {"max_steps"}, Options(max_steps=5)),
@@ -82,12 +85,15 @@ USAGE: dict[str, Usage] = {
     "identity": Usage(_ALWAYS),
     "lts": Usage(_TRIMS),
     "mcd": Usage(_TRIMS | {"n_starts", "start", "leave_one_out"}),
-    "mixture": Usage(_ANCHORED.options, Options(max_steps=20, shrinkage="auto")),
+    "mixture": Usage(_MEASURES, Options(max_steps=20, shrinkage="auto", priors="empirical")),
     "posterior": Usage(_TRIMS, Options(support_fraction=0.5, max_steps=3)),
     "sample": Usage(_ALWAYS),
     "trimmed-kmeans": Usage(_TRIMS),
 }
 """By the name of the estimator."""
+
+DEFAULT = "auto"
+"""The estimator where none is named, whatever else is set."""
 
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {
@@ -129,23 +135,31 @@ def resolve_options(
     chosen = {name: value for name, value in settings.items() if value is not None}
     if preset is not None:
         return _of_preset(estimator, preset, chosen)
-    name = default_estimator(chosen) if estimator is None else estimator
+    name = DEFAULT if estimator is None else estimator
     check_choice(name, USAGE, "estimator")
     unused = sorted(set(chosen) - USAGE[name].options)
     if unused:
         takers = [e for e in sorted(USAGE) if set(chosen) <= USAGE[e].options]
+        who = f"estimator={name!r}" + (", the default," if estimator is None else "")
         raise ValueError(
-            f"estimator={name!r} does not use {', '.join(unused)}. Leave that out, or choose an "
-            f"estimator that does: {', '.join(takers) or 'there is none for all of these'}."
+            f"{who} does not use {', '.join(unused)}. Leave that out, or name an estimator that "
+            f"does: {', '.join(takers) or 'there is none for all of these'}."
         )
     options = Options(**{**vars(USAGE[name].defaults), **chosen})
     _check_options(options)
     return Choice(name, options)
 
 
-def default_estimator(chosen: Iterable[str]) -> str:
-    """The estimator where none was named: "auto", or "mcd" where options of it were set."""
-    return "auto" if set(chosen) <= USAGE["auto"].options else "mcd"
+def name_estimator(params: Mapping[str, Any], *, measured: bool) -> dict[str, Any]:
+    """Settings of a saved model, with the estimator that was meant.
+
+    Up to 0.1, options that "auto" did not have then stood for "mcd" where none was named. Such a
+    model did not measure the noise.
+    """
+    unnamed = params.get("estimator") is None and params.get("preset") is None
+    others = set(OPTIONS) - {"shrinkage", "max_steps"}
+    trims = any(params.get(name) is not None for name in others)
+    return {**params, "estimator": "mcd"} if unnamed and trims and not measured else {**params}
 
 
 def _of_preset(estimator: str | None, preset: str, chosen: Mapping[str, Any]) -> Choice:
@@ -174,6 +188,8 @@ def _check_options(options: Options) -> None:
             f"n_starts={options.n_starts} needs start='random'; start={options.start!r} has its "
             "own starts."
         )
+    if isinstance(options.priors, str):  # an array is checked once the classes are known
+        check_choice(options.priors, ("uniform", "empirical"), "priors")
     if shrinkage != "auto" and not (is_real(shrinkage) and 0 <= shrinkage <= 1):
         raise ValueError(f"shrinkage must be in [0, 1] or 'auto', got {shrinkage!r}.")
     if not isinstance(options.leave_one_out, (bool, np.bool_)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -67,6 +67,10 @@ class TiedGaussians:
     def fixed(self) -> bool:
         """Whether the covariance was given, not estimated from samples."""
         return self.estimated == 0.0
+
+    def without_priors(self) -> TiedGaussians:
+        """With equal priors: what samples look like, however common classes are."""
+        return replace(self, priors=np.full(len(self.priors), 1.0 / len(self.priors)))
 
     @property
     def bias(self) -> Array:

@@ -56,6 +56,9 @@ TAIL_QUANTILES = 50
 """The largest quantiles, which show how fast a tail falls: how many of them."""
 
 
+Own = bool | Array
+
+
 class Reference(NamedTuple):
     """What is usual: quantiles of both distances, and of the strangeness that joins them.
 
@@ -77,22 +80,27 @@ class Reference(NamedTuple):
         found: dict[str, Any] = {name: arrays[prefix + name] for name in cls._fields}
         return cls(**{**found, "size": float(found["size"])})
 
-    def pvalues(self, distances: Array) -> Array:
-        """How typical samples are, from what :func:`distances_apart` says of them."""
-        return tail(self.strangeness, self.strange(distances), self.size)
+    def pvalues(self, distances: Array, own: Own = False) -> Array:
+        """How typical samples are, from what :func:`distances_apart` says of them.
 
-    def strange(self, distances: Array) -> Array:
+        ``own`` says which of them are among those that the quantiles were made of.
+        """
+        return tail(self.strangeness, self.strange(distances, own), self.size, own)
+
+    def strange(self, distances: Array, own: Own = False) -> Array:
         """Fisher's rule, ``-2 log p - log r``."""
-        p = log_tail(self.relative, distances[:, 0], self.size)
-        r = log_tail(self.residual, distances[:, 1], self.size)
+        p = log_tail(self.relative, distances[:, 0], self.size, own)
+        r = log_tail(self.residual, distances[:, 1], self.size, own)
         strange: Array = -2.0 * p - r
         return strange
 
 
-def tail(quantiles: Array, values: Array, size: float) -> Array:
+def tail(quantiles: Array, values: Array, size: float, own: Own = False) -> Array:
     """P-value of each value among ``size`` others that are given by their quantiles.
 
-    The share of them that is at least as large, the value itself counted in: never 0.
+    The share of them that is at least as large, the value itself counted in: never 0. Where values
+    are their ``own`` others, each is counted in already. To count it twice would make them look
+    more usual than new ones.
 
     Examples
     --------
@@ -102,10 +110,11 @@ def tail(quantiles: Array, values: Array, size: float) -> Array:
     """
     as_large = 1.0 - np.searchsorted(quantiles, values, side="left") / len(quantiles)
     p: Array = (1.0 + size * as_large) / (1.0 + size)
+    p = np.where(own, np.maximum(as_large, 1.0 / (1.0 + size)), p)
     return p
 
 
-def log_tail(quantiles: Array, values: Array, size: float) -> Array:
+def log_tail(quantiles: Array, values: Array, size: float, own: Own = False) -> Array:
     """Logarithm of :func:`tail`, going on like an exponential beyond the largest of the others.
 
     Otherwise all that is larger would be alike, and one distance however large could be outweighed
@@ -115,7 +124,7 @@ def log_tail(quantiles: Array, values: Array, size: float) -> Array:
     scale = max(float(top.mean() - top[0]), np.finfo(float).eps * abs(float(top[-1])))
     with np.errstate(over="ignore"):  # where all others are 0, anything else is infinitely far
         beyond = np.maximum(values - top[-1], 0.0) / max(scale, np.finfo(float).tiny)
-    logs: Array = np.log(tail(quantiles, values, size)) - beyond
+    logs: Array = np.log(tail(quantiles, values, size, own)) - beyond
     return logs
 
 
@@ -171,7 +180,7 @@ def distances_apart(D: Array, plane: Plane) -> Array:
 
 
 def strange_distances(g: TiedGaussians, X: Array, codes: Array, inside: Composition) -> Array:
-    """Relative distance, residual and nearest class of each row, in blocks; shape (n, 3).
+    """Relative distance and residual of each row, in blocks; shape (n, 2).
 
     Rows that the estimates contain are judged without themselves.
     """
@@ -179,8 +188,7 @@ def strange_distances(g: TiedGaussians, X: Array, codes: Array, inside: Composit
     unit = replace(g, priors=np.ones(len(g.priors)))
 
     def reduce(scores: Array, _: Array) -> Array:
-        D = -2.0 * scores
-        return np.column_stack([distances_apart(D, plane), D.argmin(axis=1)])
+        return distances_apart(-2.0 * scores, plane)
 
     return leave_one_out_scores(unit, X, codes, inside, reduce)
 
@@ -196,23 +204,19 @@ def make_reference(
 ) -> Reference:
     """What is usual among some of the training rows, which count by their ``weights``.
 
-    Where these are not measured trust, only rows count whose nearest class is their label: that
-    keeps strange samples out, most of which have another label than their nearest class, and does
-    not ask how near it is. (What an estimator kept would not do: "mcd" keeps what is near, and
-    every new sample would then seem far.)
+    Where these are not measured trust, all rows count alike: distances do not ask for labels, so a
+    row with a wrong label is as usual as any. (Rows that an estimator kept, or whose nearest class
+    is their label, lie nearer than new samples do, which would then seem strange.)
     """
     usable = np.flatnonzero(weights > 0)
     share = max(FEWEST_ROWS, min(REFERENCE_ROWS, int(SHARE_OF_ROWS * len(usable))))
     sampled = usable[evenly_spaced(len(usable), REFERENCE_ROWS if measured else share)]
     found = strange_distances(g, X[sampled], codes[sampled], inside.take(sampled))
-    relative, residual, nearest = found.T
+    relative, residual = found.T
     w = weights[sampled]
-    agree = nearest == codes[sampled]
-    if not measured and agree.any():
-        w = np.where(agree, w, 0.0)
     size = float(w.sum() ** 2 / (w**2).sum())
     reference = Reference(quantiles(relative, w), quantiles(residual, w), np.empty(0), size)
-    strange = reference.strange(found[:, :2])
+    strange = reference.strange(found, True)
     return reference._replace(strangeness=quantiles(strange, w))
 
 

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rehead._values import visible
-from rehead.experiments.demo import DemoResult
+from rehead.experiments.demo import DEFAULT, DemoResult
 
 WIDEST = 1000
 """Letters of a line where there is no terminal; tables are no wider than they need to be."""
@@ -49,7 +49,7 @@ def demo_table(result: DemoResult) -> Table:
         table.add_column(f"{kind} {s.rate:.0%}", justify="right")
     for method in result.methods():
         cells = [_mean_std(100.0 * result.accuracies(kind, method)) for kind in s.noises]
-        style = "bold" if method.startswith("auto") else None
+        style = "bold" if method == DEFAULT else None
         table.add_row(method, *cells, style=style)
     return table
 

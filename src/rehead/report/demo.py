@@ -14,7 +14,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from rehead._typing import Array
-from rehead.experiments.demo import DemoResult, Run, Showcase
+from rehead.experiments.demo import DEFAULT, DemoResult, Run, Showcase
 from rehead.files.persist import write_atomically
 
 N_SUSPECTS = 24
@@ -67,7 +67,7 @@ def _chart(result: DemoResult, kind: str) -> dict[str, Any]:
         "noise": kind,
         "bars": bars,
         "before": by_method["softmax"]["mean"],
-        "after": by_method["auto, the default"]["mean"],
+        "after": by_method[DEFAULT]["mean"],
     }
 
 

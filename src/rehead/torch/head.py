@@ -14,7 +14,8 @@ from rehead._validation import known_codes
 from rehead._values import is_real
 from rehead._warnings import warn
 from rehead.audit import LabelReport, Neighbours
-from rehead.audit.abstention import Abstention, abstention_threshold, predict_or_abstain
+from rehead.audit import abstention as abstaining
+from rehead.audit.abstention import Abstention
 from rehead.audit.outliers import typicality
 from rehead.ensemble import LayerEnsemble
 from rehead.evaluation.baselines import check_baselines
@@ -162,6 +163,7 @@ class RobustHead:
         progress : bool, optional
             Show progress bars. Default: in a terminal.
         """
+        self.ensemble.check_settings()
         baselines = baselines or ()
         check_baselines(baselines)
         check_validation(train, validation)
@@ -234,11 +236,15 @@ class RobustHead:
     ) -> Abstention:
         """The confidence from which on predictions keep a promised error, on held-out samples.
 
-        ``options`` are those of :func:`rehead.abstention_threshold`.
+        Their labels were checked, of samples drawn at random (``checked=True``), or it is known how
+        they go wrong (``transition=``). ``options`` are those of
+        :func:`rehead.abstention_threshold`.
         """
+        self._check_fitted()
+        abstaining.check_vouched(options)
         features = self._extract(loader, progress)
         inputs = self.ensemble_inputs(features)
-        return abstention_threshold(
+        return abstaining.abstention_threshold(
             self.ensemble_, inputs, features.labels_for("held-out"), **options
         )
 
@@ -252,7 +258,7 @@ class RobustHead:
     ) -> Array:
         """Predictions that are sure enough; see :func:`rehead.predict_or_abstain`."""
         features = self._features_of(loader, progress)
-        return predict_or_abstain(self.ensemble_, features, threshold, abstain)
+        return abstaining.predict_or_abstain(self.ensemble_, features, threshold, abstain)
 
     def compare(self, loader: Any, *, progress: bool | None = None) -> Comparison:
         """Softmax and the baselines of ``fit`` beside the head, on samples with (clean) labels.
