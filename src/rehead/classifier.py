@@ -19,6 +19,7 @@ from rehead.fitted import FittedGaussians, LabelVerdicts, fit_gaussians
 from rehead.gaussian import NoiseModel, group_by_class
 from rehead.gaussian.options import OPTIONS, Start, resolve_options
 from rehead.gaussian.shrinkage import Shrinkage
+from rehead.gaussian.threads import own_threads
 
 
 class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
@@ -199,6 +200,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         """A classifier around what was fitted elsewhere; ``params`` say how that was done."""
         return cls(**params)._adopt(fitted, feature_names)
 
+    @own_threads()
     def _adopt(self, fitted: FittedGaussians, feature_names: Array | None = None) -> Self:
         g, dtype = fitted.gaussians, fitted.dtype
         self.fitted_ = fitted

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rehead._progress import step
-from rehead._typing import Array
+from rehead._typing import Array, Features
 from rehead._warnings import warn
 from rehead.ensemble.problem import HeldOut, Problem
 from rehead.fitted import FittedGaussians, fit_gaussians
@@ -39,7 +39,7 @@ class LabelNats(NamedTuple):
         return float(self.held_out.mean()) - self.training
 
 
-def label_nats(data: ByClass, held_out: HeldOut, X: Array, trusted: Array | None) -> LabelNats:
+def label_nats(data: ByClass, held_out: HeldOut, X: Features, trusted: Array | None) -> LabelNats:
     """How likely features make labels, all parameters set by the training labels.
 
     ``X`` are the same features of the held-out samples. Training labels are judged leave-one-out,

@@ -38,10 +38,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from rehead._typing import Array
+from rehead._typing import Array, Features
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.kernels import evenly_spaced
 from rehead.gaussian.leave_one_out import leave_one_out_scores
+from rehead.gaussian.threads import own_threads
 from rehead.gaussian.tied import TiedGaussians
 
 QUANTILES = 1001
@@ -132,6 +133,7 @@ class Plane(NamedTuple):
     whole: bool
 
 
+@own_threads()
 def plane_of_means(g: TiedGaussians) -> Plane:
     """The plane of the class means of some Gaussians."""
     half = solve_triangular(g.factor.lower, (g.means - g.centre).T, lower=True)
@@ -170,7 +172,7 @@ def distances_apart(D: Array, plane: Plane) -> Array:
     return np.column_stack([relative, np.zeros(len(D)) if plane.whole else residual])
 
 
-def strange_distances(g: TiedGaussians, X: Array, codes: Array, inside: Composition) -> Array:
+def strange_distances(g: TiedGaussians, X: Features, codes: Array, inside: Composition) -> Array:
     """Relative distance, residual and nearest class of each row, in blocks; shape (n, 3).
 
     Rows that the estimates contain are judged without themselves.
@@ -187,7 +189,7 @@ def strange_distances(g: TiedGaussians, X: Array, codes: Array, inside: Composit
 
 def make_reference(
     g: TiedGaussians,
-    X: Array,
+    X: Features,
     codes: Array,
     inside: Composition,
     weights: Array,
