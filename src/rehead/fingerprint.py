@@ -34,7 +34,8 @@ def fingerprint(X: Features, codes: Array, dtype: Any = None) -> Array:
     of_label = (codes.astype(np.uint64) + np.uint64(1)) * odd[0, 0]
     out = np.empty(len(X), np.uint64)
     for a in range(0, len(X), ROWS):
-        block = X[a : a + ROWS].astype(dtype, copy=False)
+        with np.errstate(over="ignore"):  # a row that does not fit was not among the others
+            block = X[a : a + ROWS].astype(dtype, copy=False)
         words = np.ascontiguousarray(block + dtype.type(0)).view(word)  # -0 is 0
         forward = words.astype(np.uint64, copy=False) @ odd[:, 0]
         backward = words.byteswap().astype(np.uint64, copy=False) @ odd[:, 1]

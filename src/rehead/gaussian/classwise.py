@@ -80,6 +80,10 @@ def _mean(rows: Rows, index: Array, subset: Subset, shift: Array) -> Array:
     return mean
 
 
+LEAST_APART = 1e-12
+"""Squared distances between classes below which rounding decides between them, under I."""
+
+
 def _spherical(data: ByClass, subsets: list[Subset], options: Options) -> TiedGaussians:
     rows = Rows(data.X)
     sizes = np.array([len(s.positions) if s.weights is None else s.weights.sum() for s in subsets])
@@ -88,6 +92,12 @@ def _spherical(data: ByClass, subsets: list[Subset], options: Options) -> TiedGa
     ]
     m = PooledMoments(sizes, np.stack(means), np.eye(data.n_features) * sizes.sum())
     gaussians = from_moments(m, priors=options.priors, shrinkage=options.shrinkage)
+    if 0 < gaussians.norms.max() < LEAST_APART:
+        raise ValueError(
+            f"The classes are {gaussians.norms.max() ** 0.5:.0e} apart, which is nothing beside "
+            "the covariance I that this estimator assumes. Bring the features to a common scale, "
+            "with sklearn.preprocessing.StandardScaler for example, or use estimator='sample'."
+        )
     return replace(gaussians, estimated=0.0)
 
 

@@ -27,8 +27,9 @@ def far_rows(X: Features, counts: Array | None = None) -> Array:
     squares = np.empty(len(X))
     for a in range(0, len(X), BLOCK):
         z = X[a : a + BLOCK] - middle
-        z *= inverse
-        squares[a : a + BLOCK] = squared_norms(z)
+        with np.errstate(over="ignore"):  # what is infinitely far is far
+            z *= inverse
+            squares[a : a + BLOCK] = squared_norms(z)
     usual = float(_medians(squares[:, None], counts)[0])
     far: Array = squares > SETTINGS.far_ratio * max(usual, np.finfo(float).tiny)
     return far

@@ -16,8 +16,12 @@ import numpy as np
 from rehead._typing import Array, Features
 from rehead.gaussian.kernels import MIN_SLACK, Factor, Rows, squared_norms, whiten
 
-FARTHEST = {"f": 1e15, "d": 1e120}
+FARTHEST = {"f": 1e18, "d": 1e145}
 """Squared distances from the centre, at most: products of two of them must not overflow."""
+FARTHEST_MEAN = {"f": 1e14, "d": 1e140}
+"""Squared distances of class means, at most: a row that is moved in must stay beyond them."""
+SINGLE = (1e-15, 1e15)
+"""Standard deviations whose squares and inverses single precision can hold."""
 
 
 class Projection(NamedTuple):
@@ -25,6 +29,13 @@ class Projection(NamedTuple):
 
     where: slice
     linear: Array
+    norms: Array
+
+
+class Means(NamedTuple):
+    """Class means under P: ``m_k' P``, of shape (C, d), and ``m_k' P m_k``."""
+
+    weights: Array
     norms: Array
 
 
@@ -37,15 +48,19 @@ class Projector:
     ----------
     X : features of shape (n, d)
     centre : array of shape (d,)
-    weights : array of shape (C, d)
-        ``m_k' P``.
+    means : Means
+        Of the classes, relative to the centre.
     factor : Factor
         Of the covariance.
     """
 
-    def __init__(self, X: Features, centre: Array, weights: Array, factor: Factor) -> None:
+    def __init__(self, X: Features, centre: Array, means: Means, factor: Factor) -> None:
         self.X, self.centre = X, centre
-        self.dtype: Any = np.float64 if factor.slack < MIN_SLACK["f"] else X.dtype
+        weights, norms = means
+        deviations = np.diagonal(factor.lower)
+        single = factor.slack >= MIN_SLACK["f"] and norms.max() <= FARTHEST_MEAN["f"]
+        single &= bool(SINGLE[0] < deviations.min() and deviations.max() < SINGLE[1])
+        self.dtype: Any = X.dtype if single else np.float64
         self.weights = weights.T.astype(self.dtype, copy=False)
         self.factor = factor
         self.farthest = FARTHEST[X.dtype.char]

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from rehead._typing import Array, Features
 from rehead.gaussian.kernels import BLOCK, Factor
 from rehead.gaussian.probability import softmax
-from rehead.gaussian.projections import Projector
+from rehead.gaussian.projections import FARTHEST_MEAN, Means, Projector
 from rehead.gaussian.rows import PooledMoments
 from rehead.gaussian.shrinkage import Shrinkage, invertible
 from rehead.gaussian.threads import ordered_map, own_threads, ranges
@@ -137,7 +137,7 @@ class TiedGaussians:
 
     def projector(self, X: Features) -> Projector:
         """Rows on the class means, block by block."""
-        return Projector(X, self.centre, self.weights, self.factor)
+        return Projector(X, self.centre, Means(self.weights, self.norms), self.factor)
 
     @own_threads()
     def _linear(self, X: Features) -> Array:
@@ -195,9 +195,22 @@ def tied_gaussians(
     # Relative to the centre the posterior is the same, and an offset common to all features no
     # longer costs digits.
     half = solve_triangular(factor.lower, (means - centre).T, lower=True)
+    _check_apart(half)
     W = solve_triangular(factor.lower, half, lower=True, trans="T").T
     norms = np.einsum("dc,dc->c", half, half)
     return TiedGaussians(means, covariance, priors, factor, centre, W, norms, added, estimated)
+
+
+def _check_apart(half: Array) -> None:
+    """Raise if class means (whitened) are so far apart that squares of distances overflow."""
+    most = np.abs(half).max(axis=1)
+    if not most.max() <= np.sqrt(FARTHEST_MEAN["d"] / len(half)):
+        feature = int(np.argmax(np.where(np.isfinite(most), most, np.inf)))
+        raise ValueError(
+            f"In feature {feature} the classes are {most[feature]:.0e} standard deviations apart, "
+            "which is more than can be squared. Leave it out, or bring its large and its small "
+            "values to a common scale."
+        )
 
 
 def from_moments(

@@ -164,7 +164,9 @@ def distances_apart(D: Array, plane: Plane) -> Array:
     D = D.astype(np.float64)
     q = (D - plane.norms).mean(axis=1)
     linear = (q[:, None] + plane.norms - D) / 2.0
-    squares = (linear @ plane.axes) ** 2 / plane.lengths
+    with np.errstate(over="ignore"):
+        squares = (linear @ plane.axes) ** 2 / plane.lengths
+    squares = np.where(np.isfinite(squares), squares, q[:, None])  # no part exceeds the whole
     residual = q - squares.sum(axis=1)
     tau = plane.temperature
     background = squares @ (1.0 / (tau + plane.lengths / len(plane.norms)))
