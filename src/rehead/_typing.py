@@ -83,3 +83,14 @@ class JoinedFeatures:
 
 Features = Array | JoinedFeatures
 """What rows can be taken of."""
+
+
+def some_rows(X: Features, rows: Array | slice) -> Features:
+    """Some rows, by numbers, mask or slice, which are not copied."""
+    if isinstance(rows, slice):
+        if isinstance(X, np.ndarray):
+            return X[rows]
+        rows = np.arange(len(X))[rows]
+    elif rows.dtype == bool:
+        rows = np.flatnonzero(rows)
+    return JoinedFeatures([X], rows)

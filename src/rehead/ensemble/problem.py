@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rehead._typing import Array, Features, JoinedFeatures
+from rehead._typing import Array, Features, JoinedFeatures, some_rows
 from rehead.gaussian import ByClass, group_by_class
 from rehead.gaussian.kernels import BLOCK
 from rehead.gaussian.settings import SETTINGS
@@ -90,7 +90,7 @@ class Problem:
         """The problem of some of the samples."""
         return replace(
             self,
-            layers={name: rows_of(X, rows) for name, X in self.layers.items()},
+            layers={name: some_rows(X, rows) for name, X in self.layers.items()},
             given={name: p[rows] for name, p in self.given.items()},
             codes=self.codes[rows],
             trusted=None if self.trusted is None else self.trusted[rows],
@@ -107,7 +107,7 @@ class Problem:
         else:
             kept = ~held
         layers: Layers = {
-            **{name: rows_of(X, held) for name, X in self.layers.items()},
+            **{name: some_rows(X, held) for name, X in self.layers.items()},
             **{name: p[held] for name, p in self.given.items()},
         }
         return replace(self.only(kept), held_out=HeldOut(layers, self.codes[held]))
@@ -136,11 +136,6 @@ def join(layers: Layers, names: Sequence[str]) -> Features:
     if len(names) == 1:
         return layers[names[0]]
     return JoinedFeatures([layers[name] for name in names])
-
-
-def rows_of(X: Features, mask: Array) -> Features:
-    """The rows of a mask, which are not copied."""
-    return JoinedFeatures([X], np.flatnonzero(mask))
 
 
 def same_features(a: Features, b: Features) -> bool:

@@ -29,7 +29,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
-from rehead._typing import Array
+from rehead._typing import Array, some_rows
 from rehead.gaussian.anchored import TrainingRows, training_rows
 from rehead.gaussian.anchors import dominant
 from rehead.gaussian.calibration import calibrate
@@ -147,7 +147,7 @@ def _fit(
         joint = log_joint(rows, now, part) / noise.temperature
         best[part] = joint.argmax(axis=1)
         share[part] = np.exp(joint.max(axis=1) - logsumexp(joint, axis=1))
-    scores = now.gaussians.scores(rows.data.X[rows.sampled])
+    scores = now.gaussians.scores(some_rows(rows.data.X, rows.sampled))
     counts = rows.counts[rows.sampled]
     calibration = calibrate(scores, rows.sampled_codes, now.transition, counts)
     weights = share * rows.counts * rows.unit

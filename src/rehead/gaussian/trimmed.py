@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from rehead._typing import Array
+from rehead._typing import Array, some_rows
 from rehead.gaussian.classwise import class_support, tie
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.fit import Fit, fit_of_subsets
@@ -54,7 +54,7 @@ def _nearest_clusters(data: ByClass, gaussians: TiedGaussians, k: float) -> ByCl
     used = np.arange(len(data.X))
     if data.weights is not None:
         used = np.flatnonzero(data.weights > 0)
-    D = gaussians.distances(data.X[used] if len(used) < len(data.X) else data.X)
+    D = gaussians.distances(some_rows(data.X, used))
     assigned, nearest = D.argmin(axis=1), D.min(axis=1)
     if data.trusted is not None:
         trusted = data.trusted[used]

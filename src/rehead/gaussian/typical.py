@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from rehead._typing import Array, Features
+from rehead._typing import Array, Features, some_rows
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.kernels import evenly_spaced
 from rehead.gaussian.leave_one_out import leave_one_out_scores
@@ -208,7 +208,7 @@ def make_reference(
     usable = np.flatnonzero(weights > 0)
     share = max(FEWEST_ROWS, min(REFERENCE_ROWS, int(SHARE_OF_ROWS * len(usable))))
     sampled = usable[evenly_spaced(len(usable), REFERENCE_ROWS if measured else share)]
-    found = strange_distances(g, X[sampled], codes[sampled], inside.take(sampled))
+    found = strange_distances(g, some_rows(X, sampled), codes[sampled], inside.take(sampled))
     relative, residual, nearest = found.T
     w = weights[sampled]
     agree = nearest == codes[sampled]
