@@ -108,8 +108,9 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     Notes
     -----
     float32 features are worked on in float32 (float64 where the covariance asks for it, with a
-    warning); results repeat exactly for the same ``random_state``. Work is done in as many
-    threads as BLAS may use (``OMP_NUM_THREADS``, or the package threadpoolctl).
+    warning). Work is done in as many threads as BLAS may use (``OMP_NUM_THREADS``, or the package
+    threadpoolctl). On one machine with the same libraries, results repeat to the last bit for the
+    same ``random_state``, whatever the number of threads, also where fits run at the same time.
 
     References
     ----------

@@ -8,7 +8,7 @@ from rehead._typing import Array, Features
 from rehead.gaussian.kernels import BLOCK, evenly_spaced, squared_norms
 from rehead.gaussian.settings import SETTINGS
 
-COLUMNS = 64
+COLUMNS = 16
 """Features that are looked at together, so that the medians take little memory."""
 
 

@@ -18,6 +18,8 @@ from rehead.gaussian.kernels import MIN_SLACK, Factor, Rows, squared_norms, whit
 
 FARTHEST = {"f": 1e18, "d": 1e145}
 """Squared distances from the centre, at most: products of two of them must not overflow."""
+LARGEST = {"f": 1e37, "d": 1e145}
+"""Products with class means, at most: the difference of two of them must not overflow."""
 FARTHEST_MEAN = {"f": 1e14, "d": 1e140}
 """Squared distances of class means, at most: a row that is moved in must stay beyond them."""
 SINGLE = (1e-15, 1e15)
@@ -63,7 +65,7 @@ class Projector:
         self.dtype: Any = X.dtype if single else np.float64
         self.weights = weights.T.astype(self.dtype, copy=False)
         self.factor = factor
-        self.farthest = FARTHEST[X.dtype.char]
+        self.farthest, self.largest = FARTHEST[X.dtype.char], LARGEST[X.dtype.char]
 
     def linear(self, span: slice) -> Iterator[tuple[slice, Array]]:
         """``x'P m_k`` of the rows of a span: one matrix product."""
@@ -71,7 +73,7 @@ class Projector:
         for where, block in rows.blocks(span, self.centre):
             with np.errstate(over="ignore", invalid="ignore"):
                 linear = (block @ self.weights).astype(self.X.dtype, copy=False)
-            beyond = ~np.isfinite(linear).all(axis=1)
+            beyond = ~(np.abs(linear).max(axis=1) <= self.largest)
             at = slice(span.start + where.start, span.start + where.stop)
             if beyond.any():
                 linear[beyond] = self._moved_in(at, beyond) @ self.weights
