@@ -21,7 +21,6 @@ from rehead._values import first_few as first_few
 from rehead._values import generator_from as generator_from
 from rehead._values import is_real as is_real
 
-
 SKLEARN = threading.RLock()
 """Held while scikit-learn checks something: it changes the warning filters of the whole process for
 that time, and two threads at once would leave them changed for good."""
@@ -105,17 +104,20 @@ def check_scale(extent: Extent, names: Array | None = None) -> None:
     """Raise if squares of a feature overflow or underflow in double precision, and say which."""
     sizes, spreads = extent.sizes, extent.spreads
     large, small = sizes > TOO_LARGE, (spreads > 0) & (spreads < TOO_SMALL)
-    for bad, value, what in (
-        (large, sizes, "has values as large as {:.0e}, whose squares overflow"),
-        (small, spreads, "varies by no more than {:.0e}, whose square underflows"),
-    ):
-        if bad.any():
-            column = int(np.flatnonzero(bad)[0])
-            feature = column if names is None else f"{names[column]!r}"
-            raise ValueError(
-                f"Feature {feature} {what.format(value[column])}. Bring the features to a common "
-                "scale, with sklearn.preprocessing.StandardScaler for example."
-            )
+    if not (large | small).any():
+        return
+    column = int(np.flatnonzero(large | small)[0])
+    feature = column if names is None else f"{names[column]!r}"
+    fix = "Bring the features to a common scale, with sklearn.preprocessing.StandardScaler say."
+    if large[column]:
+        raise ValueError(
+            f"Feature {feature} has values as large as {sizes[column]:.0e}, whose squares overflow."
+            f" {fix}"
+        )
+    raise ValueError(
+        f"Feature {feature} varies by no more than {2 * spreads[column]:.0e}, whose square "
+        f"underflows. {fix}"
+    )
 
 
 def check_finite(X: Array, names: Array | None = None, what: str = "X") -> Extent:

@@ -57,12 +57,10 @@ class KnownRows(NamedTuple):
         order = np.argsort(found)
         return cls(found[order], composition.weights[order], composition.counted_as[order])
 
-    def look_up(
-        self, X: Features, codes: Array, dtype: np.dtype[Any]
-    ) -> tuple[Array, Array, Array]:
+    def look_up(self, X: Features, codes: Array, dtype: Any = None) -> tuple[Array, Array, Array]:
         """Which rows are known with these labels; how much of them counted, and to which class.
 
-        ``dtype`` is that of the training rows.
+        ``dtype`` is that of the training rows (default: the same as that of these).
         """
         wanted = fingerprint(X, codes, dtype)
         at = np.searchsorted(self.fingerprints, wanted).clip(max=len(self.fingerprints) - 1)

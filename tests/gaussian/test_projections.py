@@ -47,5 +47,5 @@ def test_the_farther_the_less_dense(gaussians):
 
 def test_classes_that_are_absurdly_far_apart_are_refused():
     means = np.array([[0.0, 0.0], [0.0, 1e100]])
-    with pytest.raises(ValueError, match="In feature 1 the classes are 5e.99 standard deviations"):
+    with pytest.raises(ValueError, match=r"In feature 1 the classes are 5e.99 standard deviations"):
         tied_gaussians(means, np.eye(2))

@@ -44,7 +44,8 @@ def sample(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
 def identity(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     """Sample means and covariance I: the nearest mean in Euclidean distance (figure 2a)."""
     subsets = [data.whole(c) for c in range(data.n_classes)]
-    return fit_of_subsets(data, _spherical(data, subsets, options), subsets, None, [])
+    gaussians = _spherical(data, subsets, options)
+    return fit_of_subsets(data, gaussians, subsets, None, _too_close(gaussians))
 
 
 def lts(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
@@ -67,7 +68,8 @@ def lts(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
                 break
         subsets.append(subset)
         n_iter.append(step)
-    return fit_of_subsets(data, _spherical(data, subsets, options), subsets, n_iter, [])
+    gaussians = _spherical(data, subsets, options)
+    return fit_of_subsets(data, gaussians, subsets, n_iter, _too_close(gaussians))
 
 
 def _mean(rows: Rows, index: Array, subset: Subset, shift: Array) -> Array:
@@ -92,13 +94,19 @@ def _spherical(data: ByClass, subsets: list[Subset], options: Options) -> TiedGa
     ]
     m = PooledMoments(sizes, np.stack(means), np.eye(data.n_features) * sizes.sum())
     gaussians = from_moments(m, priors=options.priors, shrinkage=options.shrinkage)
-    if 0 < gaussians.norms.max() < LEAST_APART:
-        raise ValueError(
-            f"The classes are {gaussians.norms.max() ** 0.5:.0e} apart, which is nothing beside "
-            "the covariance I that this estimator assumes. Bring the features to a common scale, "
-            "with sklearn.preprocessing.StandardScaler for example, or use estimator='sample'."
-        )
     return replace(gaussians, estimated=0.0)
+
+
+def _too_close(gaussians: TiedGaussians) -> list[str]:
+    """What to say about classes that are much closer to each other than the covariance I is wide."""
+    apart = float(gaussians.norms.max())
+    if not 0 < apart < LEAST_APART:
+        return []
+    return [
+        f"The classes are {apart**0.5:.0e} apart, which is nothing beside the covariance I that "
+        "this estimator assumes, so all are equally likely. Bring the features to a common scale, "
+        "or use estimator='sample'."
+    ]
 
 
 NO_MOMENTS = Moments(0.0, np.empty(0), np.empty((0, 0)))
