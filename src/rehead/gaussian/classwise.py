@@ -98,7 +98,7 @@ def _spherical(data: ByClass, subsets: list[Subset], options: Options) -> TiedGa
 
 
 def _too_close(gaussians: TiedGaussians) -> list[str]:
-    """What to say about classes that are much closer to each other than the covariance I is wide."""
+    """What to say about classes that are far closer to each other than the covariance I is wide."""
     apart = float(gaussians.norms.max())
     if not 0 < apart < LEAST_APART:
         return []
