@@ -4,6 +4,8 @@ Also what it costs to judge all training labels afterwards, as a share of the fi
 
     python benchmarks/default.py            # size A, one thread
 
+Last, the memory of `LayerEnsemble` beside its layers: three of 40,000 x 256.
+
 Times are processor seconds of one thread, the ways in turn, the best of some rounds: ratios within
 one run, since machines differ and are busy. Memory is the peak of allocations in a run of its own.
 """
@@ -14,16 +16,19 @@ import argparse
 import time
 import tracemalloc
 import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import synthetic
 from reporting import circumstances, write_json
 from rich.console import Console
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-from rehead import RobustGaussianClassifier, score_labels
+from rehead import LayerEnsemble, RobustGaussianClassifier, score_labels
 
 RESULTS = Path(__file__).parent / "results" / "default.json"
 PAPER = "Algorithm 1"
@@ -87,6 +92,55 @@ def show(found: dict[str, dict[str, float]]) -> None:
     Console().print(table)
 
 
+LAYERS, HELD_OUT = (3, 40_000, 256), 2_000
+
+
+def layers_of(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], Any]:
+    """Layers in float32 and labels, three in ten of which were drawn anew."""
+    n_layers, _, d = LAYERS
+    y = rng.integers(10, size=n)
+    layers = {}
+    for i in range(n_layers):
+        means = np.random.default_rng(i).normal(size=(10, d)).astype(np.float32)
+        layers[f"layer{i}"] = rng.standard_normal((n, d), np.float32) + means[y] * (6 / d**0.5)
+    return layers, np.where(rng.random(n) < 0.3, rng.integers(10, size=n), y)
+
+
+def ensemble_memory() -> dict[str, dict[str, float]]:
+    """Peak of allocations as a share of all layers: to fit, to predict, to judge."""
+    rng = np.random.default_rng(0)
+    (layers, y), held_out = layers_of(LAYERS[1], rng), layers_of(HELD_OUT, rng)
+    size = sum(X.nbytes for X in layers.values())
+    found: dict[str, dict[str, float]] = {}
+
+    def peak(work: Callable[[], Any]) -> tuple[float, Any]:
+        tracemalloc.start()
+        result = work()
+        share = tracemalloc.get_traced_memory()[1] / size
+        tracemalloc.stop()
+        return share, result
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for way, validation in (("held-out samples given", held_out), ("a fifth held out", None)):
+            model = LayerEnsemble(random_state=0)
+            fitting, _ = peak(partial(model.fit, layers, y, validation))
+            found[way] = {
+                "fit": fitting,
+                "predict_proba": peak(partial(model.predict_proba, layers))[0],
+                "score_labels": peak(partial(score_labels, model, layers, y))[0],
+            }
+    return found
+
+
+def show_memory(found: dict[str, dict[str, float]]) -> None:
+    """Print a table."""
+    table = Table("memory of LayerEnsemble, of all layers", *next(iter(found.values())))
+    for way, shares in found.items():
+        table.add_row(way, *(f"{share:.2f}" for share in shares.values()))
+    Console().print(table)
+
+
 def main() -> None:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -96,7 +150,9 @@ def main() -> None:
     args = parser.parse_args()
     found = measure(synthetic.make(synthetic.SIZES[args.size]), args.rounds)
     show(found)
-    write_json(args.output, {**circumstances(vars(args)), "ways": found})
+    ensemble = ensemble_memory()
+    show_memory(ensemble)
+    write_json(args.output, {**circumstances(vars(args)), "ways": found, "ensemble": ensemble})
 
 
 if __name__ == "__main__":

@@ -127,7 +127,6 @@ def test_no_name_of_a_package_hides_this_module(file):
 
 
 WITHOUT_TESTS = {
-    "_typing.py": "a type",
     "cli/arguments.py": "declarations; every command shows them in its help",
     "data/record.py": "a value",
     "gaussian/fit.py": "a value, and what fills it",

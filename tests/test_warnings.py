@@ -1,5 +1,8 @@
 """Every warning points at the line of the user's that led to it."""
 
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +11,7 @@ import pytest
 import rehead
 from rehead import LayerEnsemble, ReheadWarning, RobustGaussianClassifier, abstention_threshold
 from rehead import _warnings as ours
+from rehead.evaluation.baselines import fit_baselines
 
 PACKAGE = Path(rehead.__file__).parent
 GENERATOR = """
@@ -131,3 +135,48 @@ class TestWarn:
         with pytest.warns(ReheadWarning, match="here") as caught:
             names["f"]()
         assert (caught[0].filename, caught[0].lineno) == (file, 3)
+
+
+class TestInThreads:
+    """``warnings.catch_warnings`` in two threads can leave the filters of the process changed."""
+
+    @pytest.fixture(autouse=True)
+    def _often(self):
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)  # so that threads meet
+        yield
+        sys.setswitchinterval(before)
+
+    def test_filters_are_as_before(self):
+        rng = np.random.default_rng(0)
+        y = rng.integers(2, size=60)
+        layers = {"a": rng.normal(size=(60, 2)) + 3 * y[:, None], "b": rng.normal(size=(60, 2))}
+        before = list(warnings.filters)
+
+        def fit(i):
+            if i % 2:
+                fit_baselines(["sample"], layers, y, None, 0)
+            else:
+                LayerEnsemble(preset="paper", random_state=0).fit(layers, list(y))
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(fit, range(48)))
+        assert warnings.filters == before
+
+    def test_no_module_that_runs_in_threads_changes_them(self):
+        # The command line may: it is the main thread of its own process.
+        found = [
+            file.relative_to(PACKAGE).as_posix()
+            for file in PACKAGE.rglob("*.py")
+            if "catch_warnings(" in file.read_text(encoding="utf-8")
+        ]
+        assert found == ["cli/program.py"]
+
+    def test_each_thread_has_its_own_prefix(self):
+        def say(i):
+            with ours.prefixed(f"{i}: "):
+                ours.warn("something")
+
+        with pytest.warns(ReheadWarning) as said, ThreadPoolExecutor(4) as pool:
+            list(pool.map(say, range(8)))
+        assert sorted(str(w.message) for w in said) == [f"{i}: something" for i in range(8)]

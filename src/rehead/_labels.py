@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from rehead._columns import LARGEST, as_column, missing_rows
 from rehead._typing import Array
 from rehead._values import first_few
-from rehead._warnings import warn
+from rehead._warnings import SKLEARN, warn
 
 WORDS_FOR_NONE = {"nan", "NaN", "NAN", "NaT", "NA", "<NA>", "N/A", "n/a", "None", "null", "NULL"}
 """What programs write where there is no value. Read as text, each is a class."""
@@ -60,7 +60,8 @@ unlabelled rows out of fit; predict gives them a label.
         _check_digits(labels)
     elif labels.dtype.kind in "UO":
         _check_text(labels)
-    check_classification_targets(labels)
+    with SKLEARN:
+        check_classification_targets(labels)
     return labels
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -30,3 +31,66 @@ class NamedFeatures:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.asarray(self.values, dtype)
+
+
+class JoinedFeatures:
+    """Features side by side, or some rows of them, that are never held in memory as a whole.
+
+    Behaves as an array of which rows are taken: only those are copied.
+
+    Parameters
+    ----------
+    parts : sequence of arrays of shape (n, d of the part)
+    rows : array of row numbers, optional
+        The rows that there are; all of them by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> joined = JoinedFeatures([np.eye(3), np.zeros((3, 1))], np.array([0, 2]))
+    >>> joined.shape, joined[1:]
+    ((2, 4), array([[0., 0., 1., 0.]]))
+    """
+
+    def __init__(self, parts: Sequence[Features], rows: Array | None = None) -> None:
+        self.parts, self.rows = list(parts), rows
+        widths = [part.shape[1] for part in parts]
+        self._stops = list(accumulate(widths))
+        n = len(parts[0]) if rows is None else len(rows)
+        self.shape: tuple[int, int] = (n, self._stops[-1])
+        self.dtype: np.dtype[Any] = np.result_type(*(part.dtype for part in parts))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: Any) -> Array:
+        """Rows by slice, numbers or mask; or rows and a slice of columns."""
+        index, columns = index if isinstance(index, tuple) else (index, slice(None))
+        first, last, _ = columns.indices(self.shape[1])
+        if self.rows is not None:
+            index = self.rows[index]
+        found = []
+        for part, stop in zip(self.parts, self._stops, strict=True):
+            start = stop - part.shape[1]
+            if start < last and stop > first:
+                found.append(part[index, max(first - start, 0) : last - start])
+        joined: Array = np.concatenate(found, axis=1, dtype=self.dtype)
+        return joined
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.asarray(self[:], dtype)
+
+
+Features = Array | JoinedFeatures
+"""What rows can be taken of."""
+
+
+def some_rows(X: Features, rows: Array | slice) -> Features:
+    """Some rows, by numbers, mask or slice, which are not copied."""
+    if isinstance(rows, slice):
+        if isinstance(X, np.ndarray):
+            return X[rows]
+        rows = np.arange(len(X))[rows]
+    elif rows.dtype == bool:
+        rows = np.flatnonzero(rows)
+    return JoinedFeatures([X], rows)

@@ -6,7 +6,7 @@ An error names what is wrong and what to do.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -25,6 +25,7 @@ from rehead._values import check_transition as check_transition
 from rehead._values import first_few as first_few
 from rehead._values import generator_from as generator_from
 from rehead._values import is_real as is_real
+from rehead._warnings import SKLEARN
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Array:
@@ -39,15 +40,19 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Array:
     if getattr(X, "dtype", None) == np.float16:
         X = X.astype(np.float32)
     names = X.names if isinstance(X, NamedFeatures) else None
-    if names is not None and not reset and hasattr(estimator, "feature_names_in_"):
-        _check_names(names, estimator.feature_names_in_.tolist())
-        X = check_array(X.values, dtype=PRECISIONS, ensure_all_finite=False)
-    else:
-        X = validate_data(estimator, X, reset=reset, dtype=PRECISIONS, ensure_all_finite=False)
+    with SKLEARN:
+        if names is not None and not reset and hasattr(estimator, "feature_names_in_"):
+            _check_names(names, estimator.feature_names_in_.tolist())
+            X = check_array(X.values, dtype=PRECISIONS, ensure_all_finite=False)
+        else:
+            X = validate_data(estimator, X, reset=reset, dtype=PRECISIONS, ensure_all_finite=False)
     if names is not None and reset:
         estimator.feature_names_in_ = np.array(names, dtype=object)
-    largest = check_finite(X, getattr(estimator, "feature_names_in_", None))
-    if X.dtype == np.float32 and not SINGLE[0] < largest < SINGLE[1]:
+    known = getattr(estimator, "feature_names_in_", None)
+    extent = check_finite(X, known)
+    if reset:
+        check_scale(extent, known)
+    if X.dtype == np.float32 and not extent.fits_single:
         X = X.astype(np.float64)
     result: Array = X
     return result
@@ -64,21 +69,71 @@ def _check_names(names: list[str], known: list[str]) -> None:
 PRECISIONS = [np.float64, np.float32]
 SINGLE = (1e-8, 1e8)
 """Magnitudes whose fourth powers single precision can hold; others are worked on in double."""
+LEAST_SINGLE = 1e-15
+"""So are features that vary by less than this: their squares would underflow."""
 ROWS = 512
 """So many rows are looked at together: a memory map is not read into memory as a whole."""
-TOO_LARGE = 1e151
-"""Squares of larger values, summed over many rows, overflow in double precision."""
+TOO_LARGE, TOO_SMALL = 1e140, 1e-140
+"""Squares of larger values overflow in double precision, where many are summed. Squares of what
+varies by less underflow, and the feature would be taken for a constant one."""
 
 
-def check_finite(X: Array, names: Array | None = None, what: str = "X") -> float:
-    """The largest magnitude; raise if a value is NaN or infinite, and say where the first is."""
-    largest = 0.0
+class Extent(NamedTuple):
+    """The smallest and the largest value of each feature."""
+
+    low: Array
+    high: Array
+
+    @property
+    def sizes(self) -> Array:
+        """The largest magnitude of each feature."""
+        sizes: Array = np.maximum(np.abs(self.low), np.abs(self.high))
+        return sizes
+
+    @property
+    def spreads(self) -> Array:
+        """How much each feature varies; its half, so that it is never too large for a number."""
+        spreads: Array = self.high / 2 - self.low / 2
+        return spreads
+
+    @property
+    def fits_single(self) -> bool:
+        """Whether single precision can hold the squares."""
+        spreads = self.spreads
+        fits = SINGLE[0] < self.sizes.max(initial=0.0) < SINGLE[1]
+        return bool(fits and not ((spreads > 0) & (spreads < LEAST_SINGLE)).any())
+
+
+def check_scale(extent: Extent, names: Array | None = None) -> None:
+    """Raise if squares of a feature overflow or underflow in double precision, and say which."""
+    sizes, spreads = extent.sizes, extent.spreads
+    large, small = sizes > TOO_LARGE, (spreads > 0) & (spreads < TOO_SMALL)
+    if not (large | small).any():
+        return
+    column = int(np.flatnonzero(large | small)[0])
+    feature = column if names is None else f"{names[column]!r}"
+    fix = "Bring the features to a common scale, with sklearn.preprocessing.StandardScaler say."
+    if large[column]:
+        raise ValueError(
+            f"Feature {feature} has values as large as {sizes[column]:.0e}, whose squares overflow."
+            f" {fix}"
+        )
+    raise ValueError(
+        f"Feature {feature} varies by no more than {2 * spreads[column]:.0e}, whose square "
+        f"underflows. {fix}"
+    )
+
+
+def check_finite(X: Array, names: Array | None = None, what: str = "X") -> Extent:
+    """The extent of each feature; raise if a value is NaN or infinite, and say where it is."""
+    low, high = np.zeros((2, X.shape[1]), X.dtype)
     for a in range(0, len(X), ROWS):
         block = X[a : a + ROWS]
         # Extremes find out at memory speed; only a bad block is looked at closely.
-        size = max(float(block.max(initial=0.0)), -float(block.min(initial=0.0)))
-        if np.isfinite(size):
-            largest = max(largest, size)
+        least, most = block.min(axis=0), block.max(axis=0)
+        if np.isfinite(least).all() and np.isfinite(most).all():
+            low = least if a == 0 else np.minimum(low, least)
+            high = most if a == 0 else np.maximum(high, most)
             continue
         row, column = (int(i[0]) for i in np.nonzero(~np.isfinite(block)))
         value = "NaN" if np.isnan(block[row, column]) else "infinity"
@@ -87,12 +142,7 @@ def check_finite(X: Array, names: Array | None = None, what: str = "X") -> float
             f"Input {what} contains {value} (row {a + row}, feature {feature} first). Drop such "
             "rows or fill them in, with sklearn.impute.SimpleImputer for example."
         )
-    if largest > TOO_LARGE:
-        raise ValueError(
-            f"Input {what} has values as large as {largest:.0e}, whose powers overflow. Bring the "
-            "features to a common scale, with sklearn.preprocessing.StandardScaler for example."
-        )
-    return largest
+    return Extent(low.astype(np.float64), high.astype(np.float64))
 
 
 def count_rows(X: Any) -> int:

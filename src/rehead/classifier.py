@@ -30,6 +30,7 @@ from rehead.fitted import FittedGaussians, LabelVerdicts, fit_gaussians
 from rehead.gaussian import NoiseModel, group_by_class
 from rehead.gaussian.options import DEFAULT, OPTIONS, Start, name_estimator, resolve_options
 from rehead.gaussian.shrinkage import Shrinkage
+from rehead.gaussian.threads import own_threads
 
 
 class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
@@ -124,8 +125,9 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     Notes
     -----
     float32 features are worked on in float32 (float64 where the covariance asks for it, with a
-    warning); results repeat exactly for the same ``random_state``. Work is done in as many
-    threads as BLAS may use (``OMP_NUM_THREADS``, or the package threadpoolctl).
+    warning). Work is done in as many threads as BLAS may use (``OMP_NUM_THREADS``, or the package
+    threadpoolctl). On one machine with the same libraries, results repeat to the last bit for the
+    same ``random_state``, whatever the number of threads, also where fits run at the same time.
 
     References
     ----------
@@ -216,6 +218,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         """A classifier around what was fitted elsewhere; ``params`` say how that was done."""
         return cls(**params)._adopt(fitted, feature_names)
 
+    @own_threads()
     def _adopt(self, fitted: FittedGaussians, feature_names: Array | None = None) -> Self:
         g, dtype = fitted.gaussians, fitted.dtype
         self.fitted_ = fitted

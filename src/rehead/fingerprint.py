@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from rehead._typing import Array
+from rehead._typing import Array, Features
 
 ROWS = 256  # a block's copies stay small beside the features
 _SEED = 20190610  # any fixed number: fingerprints must agree between sessions
 
 
-def fingerprint(X: Array, codes: Array) -> Array:
-    """A 64-bit hash of each row and its label code.
+def fingerprint(X: Features, codes: Array, dtype: Any = None) -> Array:
+    """A 64-bit hash of each row, in the precision ``dtype`` (default: its own), and its label code.
 
     The bytes of a row, as integers read in both byte orders, times fixed random odd numbers, modulo
     2^64. (A product modulo 2^64 loses high bits, and whole numbers differ in nothing else.)
@@ -23,7 +25,8 @@ def fingerprint(X: Array, codes: Array) -> Array:
     >>> len(set(a.tolist()))
     3
     """
-    row_bytes = X.shape[1] * X.dtype.itemsize
+    dtype = np.dtype(X.dtype if dtype is None else dtype)
+    row_bytes = X.shape[1] * dtype.itemsize
     word = np.dtype(np.uint64 if row_bytes % 8 == 0 else np.uint32)
     n_words = row_bytes // word.itemsize
     rng = np.random.default_rng(_SEED)
@@ -31,7 +34,9 @@ def fingerprint(X: Array, codes: Array) -> Array:
     of_label = (codes.astype(np.uint64) + np.uint64(1)) * odd[0, 0]
     out = np.empty(len(X), np.uint64)
     for a in range(0, len(X), ROWS):
-        words = np.ascontiguousarray(X[a : a + ROWS] + X.dtype.type(0)).view(word)  # -0 is 0
+        with np.errstate(over="ignore"):  # a row that does not fit was not among the others
+            block = X[a : a + ROWS].astype(dtype, copy=False)
+        words = np.ascontiguousarray(block + dtype.type(0)).view(word)  # -0 is 0
         forward = words.astype(np.uint64, copy=False) @ odd[:, 0]
         backward = words.byteswap().astype(np.uint64, copy=False) @ odd[:, 1]
         out[a : a + ROWS] = forward + (backward ^ (backward >> np.uint64(31)))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from rehead._typing import Array
+from rehead._typing import Array, Features
 from rehead.files import persist
 from rehead.files.schema import (
     ROUNDING,
@@ -45,6 +45,7 @@ from rehead.gaussian.doubts import doubts_about_labels, doubts_about_sizes
 from rehead.gaussian.kernels import whiten
 from rehead.gaussian.leave_one_out import leave_one_out_scores
 from rehead.gaussian.options import Choice
+from rehead.gaussian.threads import own_threads
 from rehead.gaussian.tied import tied_gaussians
 from rehead.gaussian.typical import Reference, make_reference, strange_distances
 
@@ -75,15 +76,18 @@ class KnownRows(NamedTuple):
     counted_as: Array
 
     @classmethod
-    def from_training(cls, X: Array, codes: Array, composition: Composition) -> Self:
+    def from_training(cls, X: Features, codes: Array, composition: Composition) -> Self:
         """Of training rows and their labels."""
         found = fingerprint(X, codes)
         order = np.argsort(found)
         return cls(found[order], composition.weights[order], composition.counted_as[order])
 
-    def look_up(self, X: Array, codes: Array) -> tuple[Array, Array, Array]:
-        """Which rows are known with these labels; how much of them counted, and to which class."""
-        wanted = fingerprint(X, codes)
+    def look_up(self, X: Features, codes: Array, dtype: Any = None) -> tuple[Array, Array, Array]:
+        """Which rows are known with these labels; how much of them counted, and to which class.
+
+        ``dtype`` is that of the training rows (default: the same as that of these).
+        """
+        wanted = fingerprint(X, codes, dtype)
         at = np.searchsorted(self.fingerprints, wanted).clip(max=len(self.fingerprints) - 1)
         known: Array = self.fingerprints[at] == wanted
         counted = known & (self.weights[at] > 0)
@@ -130,15 +134,13 @@ class FittedGaussians:
     reference: Reference | None = None
     notes: tuple[str, ...] = ()
 
-    def recognise(self, X: Array, codes: Array) -> tuple[Array, Composition]:
+    def recognise(self, X: Features, codes: Array) -> tuple[Array, Composition]:
         """Which rows it was fitted on with these labels, and how much of each it contains."""
-        known, weights, counted_as = self.known_rows.look_up(
-            X.astype(self.dtype, copy=False), codes
-        )
+        known, weights, counted_as = self.known_rows.look_up(X, codes, self.dtype)
         return known, Composition(weights, counted_as, self.class_totals)
 
     def verdicts(
-        self, X: Array, codes: Array, leave_out: Array, noise: NoiseModel | None = None
+        self, X: Features, codes: Array, leave_out: Array, noise: NoiseModel | None = None
     ) -> LabelVerdicts:
         """Judge labels; rows of the fit without themselves, where they are to be left out.
 
@@ -156,7 +158,7 @@ class FittedGaussians:
 
     def without_themselves(
         self,
-        X: Array,
+        X: Features,
         codes: Array,
         leave_out: Array,
         reduce: Callable[[Array, Array], Array],
@@ -185,7 +187,7 @@ class FittedGaussians:
         distance: Array = -2.0 * (scores.max(axis=1) + np.log(len(self.classes))) / n_features
         return distance
 
-    def typicality(self, X: Array, codes: Array | None = None) -> Array | None:
+    def typicality(self, X: Features, codes: Array | None = None) -> Array | None:
         """How usual samples are, as p-values; None where it was not found out what is usual.
 
         With labels, rows of the fit are judged without themselves.
@@ -201,9 +203,10 @@ class FittedGaussians:
         distances = strange_distances(self.gaussians, X, inside.counted_as, inside)
         return self.reference.pvalues(distances, own=known)
 
-    def whitened(self, X: Array) -> Array:
+    @own_threads()
+    def whitened(self, X: Features) -> Array:
         """Rows in the space where Euclidean distances are Mahalanobis distances."""
-        centred = np.ascontiguousarray(X.astype(np.float64) - self.gaussians.centre)
+        centred = np.ascontiguousarray(np.subtract(X, self.gaussians.centre, dtype=np.float64))
         return whiten(centred, self.gaussians.factor)
 
     def to_state(self) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -337,6 +340,7 @@ def label_columns(posterior: Array, codes: Array, distance: Array) -> Array:
     return np.column_stack([posterior[every, codes], best, posterior[every, best], distance])
 
 
+@own_threads()
 def fit_gaussians(
     data: ByClass, classes: Array, choice: Choice, rng: np.random.Generator
 ) -> FittedGaussians:
@@ -380,7 +384,7 @@ def fit_gaussians(
     )
 
 
-def _reference(fit: Fit, X: Array, codes: Array, counts: Array) -> Reference:
+def _reference(fit: Fit, X: Features, codes: Array, counts: Array) -> Reference:
     """What is usual among the trusted training samples."""
     measured = fit.noise is not None
     trust = fit.composition.weights if measured else counts

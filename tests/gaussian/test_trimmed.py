@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rehead import RobustGaussianClassifier
-from rehead.gaussian import Options, estimate
+from rehead.gaussian import Options, estimate, trimmed
 from rehead.gaussian.mcd import support_size
 from rehead.gaussian.rows import group_by_class
 from rehead.gaussian.trimmed import _majority
@@ -101,3 +101,31 @@ def test_an_empty_cluster_keeps_its_mean_and_nothing_is_nan():
     assert not clf.support_[-2:].any()
     np.testing.assert_allclose(clf.means_[2], [4e3, 4e3])
     assert clf.score(X[:120], y[:120]) > 0.95
+
+
+def three_classes():
+    """Three clear classes of different sizes."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [40, 60, 80])
+    X = rng.normal(size=(180, 2)) + np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])[y]
+    return X, y
+
+
+def test_given_priors_stay_with_their_classes(monkeypatch):
+    # Clusters take the labels of their majorities: here they are all another one's.
+    X, y = three_classes()
+    order = np.array([1, 2, 0])
+    monkeypatch.setattr(trimmed, "_majority", lambda *_: order)
+    priors = np.array([0.7, 0.2, 0.1])
+    given = RobustGaussianClassifier("trimmed-kmeans", priors=priors).fit(X, y)
+    np.testing.assert_allclose(given.priors_, priors)
+    counted = RobustGaussianClassifier("trimmed-kmeans", priors="empirical").fit(X, y)
+    known = counted.fitted_.known_rows
+    sizes = np.bincount(known.counted_as[known.weights > 0])
+    np.testing.assert_allclose(counted.priors_, sizes / sizes.sum())
+
+
+def test_what_was_shrunk_is_known():
+    X, y = three_classes()
+    model = RobustGaussianClassifier("trimmed-kmeans", shrinkage=0.3).fit(X, y)
+    assert model.fitted_.gaussians.estimated == pytest.approx(0.7)

@@ -10,6 +10,7 @@ from rehead._typing import Array
 from rehead.audit.inputs import rows_of, spans
 from rehead.audit.protocol import LabelJudge
 from rehead.gaussian.kernels import squared_norms
+from rehead.gaussian.threads import own_threads
 
 
 class Neighbours(NamedTuple):
@@ -69,6 +70,7 @@ class Samples(NamedTuple):
     labels: Array
 
 
+@own_threads()
 def nearest_others(model: LabelJudge, asked: Samples, among: Samples, k: int) -> Nearest:
     """The k nearest samples with other labels, in one pass over blocks of them.
 

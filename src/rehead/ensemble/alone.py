@@ -17,6 +17,7 @@ from rehead.ensemble.weights import estimate_transition, mixture_weights
 from rehead.fitted import FittedGaussians, fit_gaussians
 from rehead.gaussian.options import Choice
 from rehead.gaussian.probability import corrected_likelihood
+from rehead.gaussian.threads import own_threads
 
 
 class Weighting(NamedTuple):
@@ -37,6 +38,7 @@ class Weighting(NamedTuple):
     stack: bool = False
 
 
+@own_threads()
 def fit_layers_alone(
     problem: Problem, choice: Choice, weighting: Weighting, rng: np.random.Generator
 ) -> FittedEnsemble:

@@ -47,8 +47,10 @@ from rehead.gaussian.labelnoise import fit_noise
 from rehead.gaussian.options import Choice, Options
 from rehead.gaussian.probability import corrected_likelihood, log_probabilities
 from rehead.gaussian.settings import SETTINGS
+from rehead.gaussian.threads import own_threads
 
 
+@own_threads()
 def fit_consensus(problem: Problem, choice: Choice, rng: np.random.Generator) -> FittedEnsemble:
     """Judge the labels, estimate every layer as judged, weigh the members.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from rehead._typing import Array
+from rehead._typing import Array, Features
 from rehead.ensemble.inputs import as_posterior
 from rehead.ensemble.problem import STACK, Layers, join
 from rehead.files.schema import (
@@ -125,7 +126,7 @@ class FittedEnsemble:
             return self.density_member
         return STACK if self.stacked else self.consensus.judges[0]
 
-    def features(self, name: str, layers: Layers) -> Array:
+    def features(self, name: str, layers: Layers) -> Features:
         """What a member is asked about: a layer, or some of them joined."""
         return join(layers, self.stacked if name == STACK else [name])
 
@@ -139,16 +140,16 @@ class FittedEnsemble:
 
     def member_posteriors(self, layers: Layers) -> list[Array]:
         """Posterior of each member, in the order of ``names``."""
-        return [
-            self.given_posterior(name, layers)
-            if name in self.given
-            else self.members[name].gaussians.posterior(self.features(name, layers))
-            for name in self.names
-        ]
+        return [self._posterior_of(name, layers) for name in self.names]
+
+    def _posterior_of(self, name: str, layers: Layers) -> Array:
+        if name in self.given:
+            return self.given_posterior(name, layers)
+        return self.members[name].gaussians.posterior(self.features(name, layers))
 
     def posterior(self, layers: Layers) -> Array:
         """``sum_l alpha_l P(y | f_l(x))``."""
-        return mixture(self.weights, self.member_posteriors(layers))
+        return mixture(self.weights, (self._posterior_of(name, layers) for name in self.names))
 
     def verdicts(self, layers: Layers, codes: Array, leave_out: Array) -> LabelVerdicts:
         """Judge labels: by the judge where there is one, else by the mixture of all members."""
@@ -332,10 +333,9 @@ def _check_names(fitted: FittedEnsemble) -> None:
         require(fitted.judging_member in members, "judgement.judges are no members.")
 
 
-def mixture(weights: Array, posteriors: list[Array]) -> Array:
-    """The weighted mean of posteriors."""
-    start = np.zeros_like(posteriors[0])
-    mean: Array = sum((a * p for a, p in zip(weights, posteriors, strict=True)), start=start)
+def mixture(weights: Array, posteriors: Iterable[Array]) -> Array:
+    """The weighted mean of posteriors, of which one at a time is in memory."""
+    mean: Array = sum(a * p for a, p in zip(weights, posteriors, strict=True))
     return mean
 
 

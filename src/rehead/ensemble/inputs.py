@@ -12,7 +12,7 @@ from rehead import _validation as check
 from rehead._columns import as_column
 from rehead._typing import Array
 from rehead._warnings import warn
-from rehead.ensemble.problem import HeldOut
+from rehead.ensemble.problem import HeldOut, Layers
 from rehead.files.schema import (
     Fields,
     by_name,
@@ -223,7 +223,7 @@ def check_held_out(
     return HeldOut(found, codes)
 
 
-def check_not_shared(training: Mapping[str, Array], held_out: Mapping[str, Array]) -> None:
+def check_not_shared(training: Layers, held_out: Layers) -> None:
     """Held-out samples must not be training samples; features tell, whatever the labels are.
 
     More than half of them is an error: then it is the wrong data. Fewer may be copies in the data.
@@ -233,8 +233,7 @@ def check_not_shared(training: Mapping[str, Array], held_out: Mapping[str, Array
     for name, X in training.items():
         # In the precision of the training features, which are not copied: they may be large.
         seen, new = (
-            fingerprint(of, np.zeros(len(of), np.int64))
-            for of in (X, held_out[name].astype(X.dtype, copy=False))
+            fingerprint(of, np.zeros(len(of), np.int64), X.dtype) for of in (X, held_out[name])
         )
         shared &= np.isin(new, seen)
     if shared.mean() <= FEW_SHARED:

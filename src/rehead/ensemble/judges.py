@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rehead._progress import step
-from rehead._typing import Array
+from rehead._typing import Array, Features, some_rows
 from rehead._warnings import warn
 from rehead.ensemble.problem import HeldOut, Problem
 from rehead.fitted import FittedGaussians, fit_gaussians
@@ -41,7 +41,7 @@ class LabelNats(NamedTuple):
         return float(self.held_out.mean()) - self.training
 
 
-def label_nats(data: ByClass, held_out: HeldOut, X: Array, trusted: Array | None) -> LabelNats:
+def label_nats(data: ByClass, held_out: HeldOut, X: Features, trusted: Array | None) -> LabelNats:
     """How likely features make labels, all parameters set by the training labels.
 
     ``X`` are the same features of the held-out samples. Training labels are judged leave-one-out,
@@ -55,7 +55,9 @@ def label_nats(data: ByClass, held_out: HeldOut, X: Array, trusted: Array | None
     rows = np.flatnonzero(doubtful)
     sampled = rows[evenly_spaced(len(rows), SETTINGS.noise_sample)]
     inside = Composition.from_rows(near.astype(float), codes, data.n_classes).take(sampled)
-    scores = leave_one_out_scores(gaussians, data.X[sampled], codes[sampled], inside, all_scores)
+    scores = leave_one_out_scores(
+        gaussians, some_rows(data.X, sampled), codes[sampled], inside, all_scores
+    )
     noise = fit_noise(scores, codes[sampled])
     posterior = noise.posterior(gaussians.scores(X))
     return LabelNats(noise.nll, corrected_nll(posterior, held_out.codes, noise.transition))
@@ -196,9 +198,8 @@ class Judges(NamedTuple):
     ) -> Array:
         """Reduced scores of (some) training samples, each without itself."""
         data, g = self.data, self.fitted.gaussians.without_priors()
-        return leave_one_out_scores(
-            g, data.X[rows], data.codes[rows], self.inside.take(rows), reduce
-        )
+        X = some_rows(data.X, rows)
+        return leave_one_out_scores(g, X, data.codes[rows], self.inside.take(rows), reduce)
 
     def confidence(self) -> float:
         """How sure they are of what the samples are, on average, judged without the labels."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rehead._progress import step
-from rehead._typing import Array
+from rehead._typing import Array, Features
 from rehead.ensemble.judges import Opinion
 from rehead.ensemble.problem import Problem
 from rehead.fitted import FittedGaussians, KnownRows
@@ -38,7 +38,7 @@ class Counted(NamedTuple):
 class NoisySamples(NamedTuple):
     """Held-out samples of a layer, their noisy labels, and how these come about."""
 
-    X: Array
+    X: Features
     codes: Array
     transition: Array
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rehead._typing import Array
+from rehead._typing import Array, Features
 from rehead.ensemble.fitted import FittedEnsemble
 from rehead.ensemble.problem import HeldOut
 from rehead.ensemble.weights import authors_weights, mixture_weights
@@ -31,7 +31,7 @@ def paper_weights(fitted: FittedEnsemble, held_out: HeldOut, *, authors: bool = 
     return authors_weights(likelihoods) if authors else mixture_weights(likelihoods)
 
 
-def nearest_half(penultimate: FittedGaussians, X: Array, codes: Array) -> Array:
+def nearest_half(penultimate: FittedGaussians, X: Features, codes: Array) -> Array:
     """Rows whose squared distance to the mean of their label is in the smaller half."""
     distance = penultimate.gaussians.distances(X)[np.arange(len(codes)), codes]
     return np.argsort(distance, kind="stable")[: -(-len(codes) // 2)]

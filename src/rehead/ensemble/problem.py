@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rehead._typing import Array
+from rehead._typing import Array, Features, JoinedFeatures, some_rows
 from rehead.gaussian import ByClass, group_by_class
+from rehead.gaussian.kernels import BLOCK
 from rehead.gaussian.settings import SETTINGS
 
-Layers = Mapping[str, Array]
+Layers = Mapping[str, Features]
 STACK = "stack"
 """What layers are called that were joined into one."""
 
@@ -21,10 +22,10 @@ STACK = "stack"
 class HeldOut(NamedTuple):
     """Layers (given posteriors among them) and noisy class codes of held-out samples."""
 
-    layers: Mapping[str, Array]
+    layers: Layers
     codes: Array
 
-    def joined(self, names: Sequence[str]) -> Array:
+    def joined(self, names: Sequence[str]) -> Features:
         """Some layers side by side."""
         return join(self.layers, names)
 
@@ -49,7 +50,7 @@ class Problem:
         Codes of samples that belong together.
     """
 
-    layers: Mapping[str, Array]
+    layers: Layers
     given: Mapping[str, Array]
     codes: Array
     classes: Array
@@ -80,7 +81,7 @@ class Problem:
         for name, X in self.layers.items():
             before = [n for n in self.layers if n not in copies]
             for other in before[: before.index(name)]:
-                if np.array_equal(self.layers[other], X):
+                if same_features(self.layers[other], X):
                     copies[name] = other
                     break
         return copies
@@ -89,7 +90,7 @@ class Problem:
         """The problem of some of the samples."""
         return replace(
             self,
-            layers={name: X[rows] for name, X in self.layers.items()},
+            layers={name: some_rows(X, rows) for name, X in self.layers.items()},
             given={name: p[rows] for name, p in self.given.items()},
             codes=self.codes[rows],
             trusted=None if self.trusted is None else self.trusted[rows],
@@ -105,7 +106,10 @@ class Problem:
             held, kept = ~held, ~held
         else:
             kept = ~held
-        layers = {name: X[held] for name, X in {**self.layers, **self.given}.items()}
+        layers: Layers = {
+            **{name: some_rows(X, held) for name, X in self.layers.items()},
+            **{name: p[held] for name, p in self.given.items()},
+        }
         return replace(self.only(kept), held_out=HeldOut(layers, self.codes[held]))
 
     def draw_held_out(self, rng: np.random.Generator) -> Array:
@@ -127,8 +131,15 @@ class Problem:
         return held
 
 
-def join(layers: Mapping[str, Array], names: Sequence[str]) -> Array:
-    """Some layers side by side; a single one is not copied."""
+def join(layers: Layers, names: Sequence[str]) -> Features:
+    """Some layers side by side; none is copied."""
     if len(names) == 1:
         return layers[names[0]]
-    return np.concatenate([layers[name] for name in names], axis=1)
+    return JoinedFeatures([layers[name] for name in names])
+
+
+def same_features(a: Features, b: Features) -> bool:
+    """Whether all values are the same; the first block mostly tells."""
+    return a.shape == b.shape and all(
+        np.array_equal(a[i : i + BLOCK], b[i : i + BLOCK]) for i in range(0, len(a), BLOCK)
+    )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rehead import _validation as check
-from rehead._warnings import warn
+from rehead._warnings import prefixed
 from rehead.ensemble import LayerEnsemble
 from rehead.gaussian.options import PRESETS, USAGE
 
@@ -57,9 +56,6 @@ def fit_baselines(
             model.set_params(weights="equal")
         elif name not in PRESETS:
             model.set_params(weights="nll")
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
+        with prefixed(f"baseline {name}: "):
             found[name] = model.fit(layers, y, held_out, trusted=trusted)
-        for w in said:
-            warn(f"baseline {name}: {w.message}")
     return found

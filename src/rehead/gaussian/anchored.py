@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rehead._typing import Array
+from rehead._typing import Array, some_rows
 from rehead.gaussian.calibration import Priors, calibrate
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.fit import Fit
@@ -97,7 +97,7 @@ class TrainingRows(NamedTuple):
     def sampled_scores(self, trust: Array, gaussians: TiedGaussians) -> Array:
         """Leave-one-out scores of the sampled rows."""
         inside = self.composition(trust).take(self.sampled)
-        X = self.data.X[self.sampled]
+        X = some_rows(self.data.X, self.sampled)
         return leave_one_out_scores(gaussians, X, self.sampled_codes, inside, all_scores)
 
 
@@ -115,9 +115,14 @@ class Round(NamedTuple):
 
 
 class Rounds(NamedTuple):
-    """The best round, the trust that it led to, and how many rounds there were."""
+    """What the best round found, the trust that it led to, and how many rounds there were.
 
-    best: Round
+    Its Gaussians are not kept: they are large, and those of the last trust take their place.
+    """
+
+    noise: NoiseModel
+    regularisation: Regularisation
+    nats: Array
     trust: Array
     steps: int
 
@@ -128,30 +133,30 @@ def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     everything = np.ones(len(rows.codes))
     choose = options.shrinkage == "auto"
     candidates = REGULARISATIONS if choose else (Regularisation(options.shrinkage),)
-    first = _most_likely(rows, everything, candidates)
-    rounds = _rounds(rows, first, options.max_steps)
+    rounds = _rounds(rows, _most_likely(rows, everything, candidates), options.max_steps)
+    chosen = rounds.regularisation
     # What is best for noisy labels may not be what leads out of them.
     few = rows.counts.sum() < SETTINGS.ample_rows * data.n_features
     for amount in SETTINGS.strong_shrinkages if few and choose else ():
-        if amount == first.regularisation.shrinkage:
+        if amount == chosen.shrinkage:
             continue
-        strong = first.regularisation._replace(shrinkage=amount)
+        strong = chosen._replace(shrinkage=amount)
         other = _rounds(rows, _most_likely(rows, everything, (strong,)), options.max_steps)
-        if _clearly_better(other.best.nats, rounds.best.nats, rows.sampled_doubtful):
+        if _clearly_better(other.nats, rounds.nats, rows.sampled_doubtful):
             rounds = other
     return _fit(rows, rounds, options.priors)
 
 
 def _fit(rows: TrainingRows, rounds: Rounds, priors: str | Array) -> Fit:
     """The Gaussians of the last trust, calibrated."""
-    best, trust, steps = rounds
-    gaussians = best.regularisation.gaussians(rows.moments(trust))
+    trust = rounds.trust
+    gaussians = rounds.regularisation.gaussians(rows.moments(trust))
     scores, codes = rows.sampled_scores(trust, gaussians), rows.sampled_codes
-    classifier = calibrated(rows, gaussians, scores, best.noise.transition, priors)
+    classifier = calibrated(rows, gaussians, scores, rounds.noise.transition, priors)
     weights = trust * rows.counts * rows.unit
     composition = Composition.from_rows(weights, rows.codes, rows.n_classes)
-    noise = best.noise._replace(wrong=_wrong(rows, best.noise.trust(scores, codes)))
-    n_iter = np.full(rows.n_classes, steps)
+    noise = rounds.noise._replace(wrong=_wrong(rows, rounds.noise.trust(scores, codes)))
+    n_iter = np.full(rows.n_classes, rounds.steps)
     return Fit(classifier, composition, n_iter, [], noise)
 
 
@@ -191,7 +196,7 @@ def _rounds(rows: TrainingRows, best: Round, max_steps: int) -> Rounds:
                 break
             best, next_trust = now, _next_trust(rows, now, power)
             trust = next_trust
-    return Rounds(best, trust, steps)
+    return Rounds(best.noise, best.regularisation, best.nats, trust, steps)
 
 
 def _clearly_better(now: Array, before: Array, counts: Array) -> bool:

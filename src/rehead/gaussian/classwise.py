@@ -44,7 +44,8 @@ def sample(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
 def identity(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     """Sample means and covariance I: the nearest mean in Euclidean distance (figure 2a)."""
     subsets = [data.whole(c) for c in range(data.n_classes)]
-    return fit_of_subsets(data, _spherical(data, subsets, options), subsets, None, [])
+    gaussians = _spherical(data, subsets, options)
+    return fit_of_subsets(data, gaussians, subsets, None, _too_close(gaussians))
 
 
 def lts(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
@@ -67,7 +68,8 @@ def lts(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
                 break
         subsets.append(subset)
         n_iter.append(step)
-    return fit_of_subsets(data, _spherical(data, subsets, options), subsets, n_iter, [])
+    gaussians = _spherical(data, subsets, options)
+    return fit_of_subsets(data, gaussians, subsets, n_iter, _too_close(gaussians))
 
 
 def _mean(rows: Rows, index: Array, subset: Subset, shift: Array) -> Array:
@@ -80,6 +82,10 @@ def _mean(rows: Rows, index: Array, subset: Subset, shift: Array) -> Array:
     return mean
 
 
+LEAST_APART = 1e-12
+"""Squared distances between classes below which rounding decides between them, under I."""
+
+
 def _spherical(data: ByClass, subsets: list[Subset], options: Options) -> TiedGaussians:
     rows = Rows(data.X)
     sizes = np.array([len(s.positions) if s.weights is None else s.weights.sum() for s in subsets])
@@ -89,6 +95,18 @@ def _spherical(data: ByClass, subsets: list[Subset], options: Options) -> TiedGa
     m = PooledMoments(sizes, np.stack(means), np.eye(data.n_features) * sizes.sum())
     gaussians = from_moments(m, priors=options.priors, shrinkage=options.shrinkage)
     return replace(gaussians, estimated=0.0)
+
+
+def _too_close(gaussians: TiedGaussians) -> list[str]:
+    """What to say about classes that are far closer to each other than the covariance I is wide."""
+    apart = float(gaussians.norms.max())
+    if not 0 < apart < LEAST_APART:
+        return []
+    return [
+        f"The classes are {apart**0.5:.0e} apart, which is nothing beside the covariance I that "
+        "this estimator assumes, so all are equally likely. Bring the features to a common scale, "
+        "or use estimator='sample'."
+    ]
 
 
 NO_MOMENTS = Moments(0.0, np.empty(0), np.empty((0, 0)))

@@ -32,6 +32,7 @@ ESTIMATORS: dict[str, Callable[[ByClass, Options, np.random.Generator], Fit]] = 
 """Functions by name; ``options.USAGE`` has the options that each of them uses."""
 
 
+@own_threads()
 def estimate(name: str, data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     """Run an estimator by its name.
 
@@ -44,5 +45,4 @@ def estimate(name: str, data: ByClass, options: Options, rng: np.random.Generato
     array([[1.],
            [8.]])
     """
-    with own_threads(float(len(data.X)) * data.n_features**2):
-        return ESTIMATORS[name](data, options, rng)
+    return ESTIMATORS[name](data, options, rng)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from rehead._typing import Array
+from rehead._typing import Array, Features
 from rehead.gaussian.kernels import BLOCK, evenly_spaced, squared_norms
 from rehead.gaussian.settings import SETTINGS
 
-COLUMNS = 64
+COLUMNS = 16
 """Features that are looked at together, so that the medians take little memory."""
 
 
-def far_rows(X: Array, counts: Array | None = None) -> Array:
+def far_rows(X: Features, counts: Array | None = None) -> Array:
     """A mask of the rows that are far from everything.
 
     Distance from the median of each feature, in units of its median absolute deviation, or of half
@@ -27,14 +27,15 @@ def far_rows(X: Array, counts: Array | None = None) -> Array:
     squares = np.empty(len(X))
     for a in range(0, len(X), BLOCK):
         z = X[a : a + BLOCK] - middle
-        z *= inverse
-        squares[a : a + BLOCK] = squared_norms(z)
+        with np.errstate(over="ignore"):  # what is infinitely far is far
+            z *= inverse
+            squares[a : a + BLOCK] = squared_norms(z)
     usual = float(_medians(squares[:, None], counts)[0])
     far: Array = squares > SETTINGS.far_ratio * max(usual, np.finfo(float).tiny)
     return far
 
 
-def _middle_and_scale(X: Array, counts: Array | None) -> tuple[Array, Array]:
+def _middle_and_scale(X: Features, counts: Array | None) -> tuple[Array, Array]:
     """The median of each feature and its scale, from a sample of the rows."""
     sampled = evenly_spaced(len(X), SETTINGS.noise_sample)
     w = None if counts is None else counts[sampled]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rehead._typing import Array
+from rehead._typing import Array, Features
 from rehead.gaussian.blas import potrf, syrk, trsm
 
 BLOCK = 512
@@ -35,7 +35,7 @@ class Rows:
     overwritten by its reader. ``most`` is the largest number of rows that will be asked for.
     """
 
-    def __init__(self, X: Array, dtype: Any = None, *, most: int | None = None) -> None:
+    def __init__(self, X: Features, dtype: Any = None, *, most: int | None = None) -> None:
         self.X = X
         self.dtype = np.dtype(X.dtype if dtype is None else dtype)
         n = min(BLOCK, len(X) if most is None else most)
@@ -54,7 +54,7 @@ class Rows:
             out = self._buffer[: b - a]
             if isinstance(index, slice):
                 np.subtract(self.X[index.start + a : index.start + b], centre, out=out)
-            elif self.X.dtype == self.dtype:
+            elif isinstance(self.X, np.ndarray) and self.X.dtype == self.dtype:
                 # "clip" lets take write straight into the buffer; the indices are always in range.
                 np.take(self.X, index[a:b], axis=0, out=out, mode="clip")
                 out -= centre

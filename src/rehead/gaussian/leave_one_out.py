@@ -25,10 +25,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rehead._typing import Array
+from rehead._typing import Array, Features
 from rehead.gaussian.composition import Composition
-from rehead.gaussian.kernels import BLOCK, MIN_SLACK, Rows, squared_norms, whiten
-from rehead.gaussian.threads import ordered_map, ranges
+from rehead.gaussian.kernels import BLOCK
+from rehead.gaussian.threads import ordered_map, own_threads, ranges
 from rehead.gaussian.tied import TiedGaussians
 
 
@@ -37,9 +37,10 @@ def all_scores(scores: Array, codes: Array) -> Array:
     return scores
 
 
+@own_threads()
 def leave_one_out_scores(
     gaussians: TiedGaussians,
-    X: Array,
+    X: Features,
     codes: Array,
     inside: Composition,
     reduce: Callable[[Array, Array], Array],
@@ -51,20 +52,15 @@ def leave_one_out_scores(
     never all in memory.
     """
     G = gaussians.weights @ (gaussians.means - gaussians.centre).T
-    dtype = np.float64 if gaussians.factor.slack < MIN_SLACK["f"] else X.dtype
-    factor = gaussians.factor._replace(lower=gaussians.factor.lower.astype(dtype))
-    W = gaussians.weights.T.astype(dtype)
+    projector = gaussians.projector(X)
     with np.errstate(divide="ignore"):
-        log_prior = np.log(gaussians.priors).astype(dtype)
+        log_prior = np.log(gaussians.priors).astype(projector.dtype)
     n = float(inside.class_totals.sum())
 
     def part(span: slice) -> list[Array]:
         out = []
-        for where, block in Rows(X, dtype).blocks(span, gaussians.centre):
-            rows = slice(span.start + where.start, span.start + where.stop)
+        for rows, linear, q in projector.both(span):
             own = inside.counted_as[rows]
-            linear = block @ W
-            q = squared_norms(whiten(block, factor))
             removed = Removed(
                 own, inside.weights[rows], inside.class_totals[own], n, gaussians.estimated
             )

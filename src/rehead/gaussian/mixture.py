@@ -29,7 +29,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
-from rehead._typing import Array
+from rehead._typing import Array, some_rows
 from rehead.gaussian.anchored import TrainingRows, calibrated, training_rows
 from rehead.gaussian.anchors import dominant
 from rehead.gaussian.composition import Composition
@@ -155,7 +155,7 @@ def _fit(rows: TrainingRows, now: Mixture, composition: Composition, priors: str
     one_copy = composition._replace(weights=composition.weights * np.minimum(rows.counts, 1.0))
     scores = leave_one_out_scores(
         now.gaussians,
-        rows.data.X[rows.sampled],
+        some_rows(rows.data.X, rows.sampled),
         rows.sampled_codes,
         one_copy.take(rows.sampled),
         all_scores,

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rehead._typing import Array
+from rehead._typing import Array, Features
 from rehead.gaussian.blas import syrk
 from rehead.gaussian.far import far_rows
 from rehead.gaussian.kernels import BLOCK, Moments, Rows, Subset, evenly_spaced
-from rehead.gaussian.threads import ordered_map, ranges
+from rehead.gaussian.threads import ordered_map, own_threads, ranges
 
 SHIFT_ROWS = 15
 """Rows whose median is subtracted before anything is multiplied. A handful is enough: the point is
@@ -40,7 +40,7 @@ class ByClass:
         A point near each class, subtracted before moments are formed.
     """
 
-    X: Array
+    X: Features
     codes: Array
     rows: list[Array]
     weights: Array | None
@@ -102,7 +102,7 @@ class ByClass:
 
 
 def group_by_class(
-    X: Array,
+    X: Features,
     codes: Array,
     n_classes: int,
     *,
@@ -127,7 +127,7 @@ def group_by_class(
     return ByClass(X, codes, rows, weights, trusted, shifts)
 
 
-def _point_near(X: Array, rows: Array) -> Array:
+def _point_near(X: Features, rows: Array) -> Array:
     """Median of a few rows, feature by feature; so exactly the value of a constant one."""
     if not len(rows):
         return np.zeros(X.shape[1], X.dtype)
@@ -183,6 +183,7 @@ def pool(data: ByClass, parts: Iterable[tuple[int, Moments]]) -> PooledMoments:
     return _from_sums(data, weights, totals, gram)
 
 
+@own_threads()
 def pooled_moments(data: ByClass, subsets: list[Subset], dtype: Any = None) -> PooledMoments:
     """Means and within-class scatter of a subset of each class, in one pass over its rows.
 

@@ -83,7 +83,9 @@ def invertible(
     """
     intensity = oas_intensity(covariance, n) if shrinkage == "auto" else float(shrinkage)
     estimated = 1.0 - intensity
-    covariance = shrink(covariance.astype(np.float64), intensity, n, to_diagonal=to_diagonal)
+    covariance = shrink(
+        covariance.astype(np.float64, copy=False), intensity, n, to_diagonal=to_diagonal
+    )
     try:
         return Regularised(covariance, cholesky(covariance), 0.0, estimated)
     except IllConditionedError:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
-from rehead._typing import Array
-from rehead.gaussian.kernels import MIN_SLACK, Factor, Rows, squared_norms, whiten
+from rehead._typing import Array, Features
+from rehead.gaussian.kernels import BLOCK, Factor
 from rehead.gaussian.probability import softmax
+from rehead.gaussian.projections import FARTHEST_MEAN, Means, Projector
 from rehead.gaussian.rows import PooledMoments
 from rehead.gaussian.shrinkage import Shrinkage, invertible
+from rehead.gaussian.threads import ordered_map, own_threads, ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +90,7 @@ class TiedGaussians:
             bias: Array = np.log(self.priors) - 0.5 * self.norms
         return bias
 
-    def scores(self, X: Array) -> Array:
+    def scores(self, X: Features) -> Array:
         """``log beta_c + log N(x; mu_c, Sigma)`` up to a term that all classes share; calibrated.
 
         Linear in x, so a prediction costs one matrix product.
@@ -109,54 +110,68 @@ class TiedGaussians:
         """The calibrated posterior, in double precision, of scores that were computed elsewhere."""
         return softmax(self.calibrated(scores).astype(np.float64), overwrite=True)
 
-    def log_posterior(self, X: Array) -> Array:
+    def log_posterior(self, X: Features) -> Array:
         """Bayes' rule, in logarithms."""
         scores = self.scores(X)
         scores -= scores.max(axis=1, keepdims=True)
         scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
         return scores
 
-    def posterior(self, X: Array) -> Array:
+    def posterior(self, X: Features) -> Array:
         """``P(y=c | x)``, the softmax of a linear function of x.
 
         Never exactly 0, not even in float32, so that its logarithm is finite.
         """
         return softmax(self.scores(X), overwrite=True)
 
-    def distances(self, X: Array) -> Array:
+    def distances(self, X: Features) -> Array:
         """Squared Mahalanobis distance of each row to each class mean, shape (N, C)."""
-        distances = self._linear(X)
+        distances, norms = self._linear_and_norms(X)
         distances *= -2.0
         distances += self.norms
-        distances += self._squared_norms(X)[:, None]
+        distances += norms[:, None]
         return distances
 
-    def log_density(self, X: Array) -> Array:
+    def log_density(self, X: Features) -> Array:
         """``log sum_c beta_c N(x; mu_c, Sigma)``: low for a sample unlike all classes."""
+        linear, norms = self._linear_and_norms(X)
         log_scale = -0.5 * (X.shape[1] * np.log(2.0 * np.pi) + self.factor.log_det)
-        quadratic = -0.5 * self._squared_norms(X) + log_scale
-        joint = self._linear(X) + self._log_joint_bias
-        density: Array = quadratic + logsumexp(joint, axis=1)
+        density: Array = -0.5 * norms + log_scale + logsumexp(linear + self._log_joint_bias, axis=1)
         return density
 
-    def _blocks(self, X: Array) -> Iterator[tuple[slice, Array]]:
-        """Centred blocks, in double precision where single cannot carry the inverse."""
-        dtype = np.float64 if self.factor.slack < MIN_SLACK["f"] else X.dtype
-        return Rows(X, dtype).blocks(slice(0, len(X)), self.centre)
+    def projector(self, X: Features) -> Projector:
+        """Rows on the class means, block by block."""
+        return Projector(X, self.centre, Means(self.weights, self.norms), self.factor)
 
-    def _linear(self, X: Array) -> Array:
-        out = np.empty((len(X), len(self.means)), X.dtype)
-        for where, block in self._blocks(X):
-            out[where] = block @ self.weights.T.astype(block.dtype, copy=False)
+    @own_threads()
+    def _linear(self, X: Features) -> Array:
+        out, projector = np.empty((len(X), len(self.means)), X.dtype), self.projector(X)
+
+        def part(span: slice) -> None:
+            for where, linear in projector.linear(span):
+                out[where] = linear
+
+        flops = 2.0 * len(X) * self.means.size
+        for _ in ordered_map(part, ranges(len(X), flops, BLOCK), flops):
+            pass
         return out
 
-    def _squared_norms(self, X: Array) -> Array:
-        out = np.empty(len(X), X.dtype)
-        for where, block in self._blocks(X):
-            out[where] = squared_norms(whiten(block, self.factor))
-        return out
+    @own_threads()
+    def _linear_and_norms(self, X: Features) -> tuple[Array, Array]:
+        out, projector = np.empty((len(X), len(self.means)), X.dtype), self.projector(X)
+        norms = np.empty(len(X), X.dtype)
+
+        def part(span: slice) -> None:
+            for found in projector.both(span):
+                out[found.where], norms[found.where] = found.linear, found.norms
+
+        flops = float(len(X)) * X.shape[1] ** 2
+        for _ in ordered_map(part, ranges(len(X), flops, BLOCK), flops):
+            pass
+        return out, norms
 
 
+@own_threads()
 def tied_gaussians(
     means: Array,
     covariance: Array,
@@ -184,9 +199,22 @@ def tied_gaussians(
     # Relative to the centre the posterior is the same, and an offset common to all features no
     # longer costs digits.
     half = solve_triangular(factor.lower, (means - centre).T, lower=True)
+    _check_apart(half)
     W = solve_triangular(factor.lower, half, lower=True, trans="T").T
     norms = np.einsum("dc,dc->c", half, half)
     return TiedGaussians(means, covariance, priors, factor, centre, W, norms, added, estimated)
+
+
+def _check_apart(half: Array) -> None:
+    """Raise if class means (whitened) are so far apart that squares of distances overflow."""
+    most = np.abs(half).max(axis=1)
+    if not most.max() <= np.sqrt(FARTHEST_MEAN["d"] / len(half)):
+        feature = int(np.argmax(np.where(np.isfinite(most), most, np.inf)))
+        raise ValueError(
+            f"In feature {feature} the classes are {most[feature]:.0e} standard deviations apart, "
+            "which is more than can be squared. Leave it out, or bring its large and its small "
+            "values to a common scale."
+        )
 
 
 def from_moments(

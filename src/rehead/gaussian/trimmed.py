@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from rehead._typing import Array, some_rows
 from rehead.gaussian.classwise import class_support, tie
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.fit import Fit, fit_of_subsets
@@ -33,9 +36,7 @@ def trimmed_kmeans(data: ByClass, options: Options, rng: np.random.Generator) ->
         updated = tie(clusters, subsets, options, [] if step < options.max_steps else notes)
         gaussians = _with_means_of_empty(updated, gaussians, clusters)
     order = _majority(clusters, subsets, data.codes)
-    gaussians = tied_gaussians(
-        gaussians.means[order], gaussians.covariance, gaussians.priors[order]
-    )
+    gaussians = _in_order(gaussians, order, options)
     fit = fit_of_subsets(clusters, gaussians, subsets, [step] * data.n_classes, notes)
     # The rows of a cluster count for the class that the cluster stands for.
     of_clusters = fit.composition
@@ -53,7 +54,7 @@ def _nearest_clusters(data: ByClass, gaussians: TiedGaussians, k: float) -> ByCl
     used = np.arange(len(data.X))
     if data.weights is not None:
         used = np.flatnonzero(data.weights > 0)
-    D = gaussians.distances(data.X[used] if len(used) < len(data.X) else data.X)
+    D = gaussians.distances(some_rows(data.X, used))
     assigned, nearest = D.argmin(axis=1), D.min(axis=1)
     if data.trusted is not None:
         trusted = data.trusted[used]
@@ -76,10 +77,23 @@ def _with_means_of_empty(
         return updated
     means = updated.means.copy()
     means[empty] = before.means[empty]
-    return tied_gaussians(means, updated.covariance, updated.priors)
+    return _with_means(updated, means, updated.priors)
 
 
-def _majority(clusters: ByClass, subsets: list[Subset], labels: np.ndarray) -> np.ndarray:
+def _in_order(gaussians: TiedGaussians, order: Array, options: Options) -> TiedGaussians:
+    """Clusters as the classes that they stand for. Priors that were given are those of classes."""
+    given = not isinstance(options.priors, str)
+    priors = gaussians.priors if given else gaussians.priors[order]
+    return _with_means(gaussians, gaussians.means[order], priors)
+
+
+def _with_means(gaussians: TiedGaussians, means: Array, priors: Array) -> TiedGaussians:
+    """The same covariance, and what is known of it, with other means."""
+    moved = tied_gaussians(means, gaussians.covariance, priors)
+    return replace(moved, estimated=gaussians.estimated, shrunk=gaussians.shrunk)
+
+
+def _majority(clusters: ByClass, subsets: list[Subset], labels: Array) -> Array:
     """For each class, the cluster that takes its label."""
     C = clusters.n_classes
     counts = np.zeros((C, C))

@@ -38,10 +38,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from rehead._typing import Array
+from rehead._typing import Array, Features, some_rows
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.kernels import evenly_spaced
 from rehead.gaussian.leave_one_out import leave_one_out_scores
+from rehead.gaussian.threads import own_threads
 from rehead.gaussian.tied import TiedGaussians
 
 QUANTILES = 1001
@@ -141,6 +142,7 @@ class Plane(NamedTuple):
     whole: bool
 
 
+@own_threads()
 def plane_of_means(g: TiedGaussians) -> Plane:
     """The plane of the class means of some Gaussians."""
     half = solve_triangular(g.factor.lower, (g.means - g.centre).T, lower=True)
@@ -171,7 +173,9 @@ def distances_apart(D: Array, plane: Plane) -> Array:
     D = D.astype(np.float64)
     q = (D - plane.norms).mean(axis=1)
     linear = (q[:, None] + plane.norms - D) / 2.0
-    squares = (linear @ plane.axes) ** 2 / plane.lengths
+    with np.errstate(over="ignore"):
+        squares = (linear @ plane.axes) ** 2 / plane.lengths
+    squares = np.where(np.isfinite(squares), squares, q[:, None])  # no part exceeds the whole
     residual = q - squares.sum(axis=1)
     tau = plane.temperature
     background = squares @ (1.0 / (tau + plane.lengths / len(plane.norms)))
@@ -179,7 +183,7 @@ def distances_apart(D: Array, plane: Plane) -> Array:
     return np.column_stack([relative, np.zeros(len(D)) if plane.whole else residual])
 
 
-def strange_distances(g: TiedGaussians, X: Array, codes: Array, inside: Composition) -> Array:
+def strange_distances(g: TiedGaussians, X: Features, codes: Array, inside: Composition) -> Array:
     """Relative distance and residual of each row, in blocks; shape (n, 2).
 
     Rows that the estimates contain are judged without themselves.
@@ -195,7 +199,7 @@ def strange_distances(g: TiedGaussians, X: Array, codes: Array, inside: Composit
 
 def make_reference(
     g: TiedGaussians,
-    X: Array,
+    X: Features,
     codes: Array,
     inside: Composition,
     weights: Array,
@@ -211,7 +215,7 @@ def make_reference(
     usable = np.flatnonzero(weights > 0)
     share = max(FEWEST_ROWS, min(REFERENCE_ROWS, int(SHARE_OF_ROWS * len(usable))))
     sampled = usable[evenly_spaced(len(usable), REFERENCE_ROWS if measured else share)]
-    found = strange_distances(g, X[sampled], codes[sampled], inside.take(sampled))
+    found = strange_distances(g, some_rows(X, sampled), codes[sampled], inside.take(sampled))
     relative, residual = found.T
     w = weights[sampled]
     size = float(w.sum() ** 2 / (w**2).sum())

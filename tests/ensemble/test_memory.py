@@ -1,0 +1,52 @@
+"""Layers are large: what an ensemble holds beside them is little."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from rehead import LayerEnsemble, score_labels
+
+N, D, N_LAYERS = 22_000, 64, 3
+
+
+@pytest.fixture(scope="module")
+def layers():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=N)
+    means = rng.normal(size=(N_LAYERS, 3, D)).astype(np.float32)
+    X = {
+        f"layer{i}": rng.normal(size=(N, D)).astype(np.float32) + means[i][y]
+        for i in range(N_LAYERS)
+    }
+    return X, np.where(rng.random(N) < 0.3, rng.integers(3, size=N), y)
+
+
+def rows(layers, part):
+    return {name: X[part] for name, X in layers.items()}
+
+
+def peak_share(work, layers):
+    """Peak of what is allocated, as a share of the layers; and what the work gave."""
+    tracemalloc.start()
+    try:
+        found = work()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    return peak / sum(X.nbytes for X in layers.values()), found
+
+
+@pytest.mark.filterwarnings("ignore::rehead.ReheadWarning")
+@pytest.mark.parametrize("held_out", [True, False])
+def test_a_consensus_holds_less_than_half_of_its_layers(layers, held_out):
+    X, y = layers
+    train, last = rows(X, slice(0, N - 2000)), slice(N - 2000, N)
+    validation = (rows(X, last), y[last]) if held_out else None
+    share, model = peak_share(
+        lambda: LayerEnsemble(random_state=0).fit(train, y[: N - 2000], validation), train
+    )
+    assert share < 0.5
+    assert ("stack" in model.members_) == held_out  # joined layers are in it
+    assert peak_share(lambda: model.predict_proba(train), train)[0] < 0.5
+    assert peak_share(lambda: score_labels(model, train, y[: N - 2000]), train)[0] < 0.5
