@@ -81,7 +81,7 @@ def _consensus_of(
 def _with_priors(
     fitted: FittedEnsemble, held_out: HeldOut | None, options: Options
 ) -> FittedEnsemble:
-    """Members whose posteriors stand for the class shares that are wanted, or of held-out samples."""
+    """Members whose posteriors stand for the class shares that are wanted."""
     if held_out is None:
         return fitted
     posteriors = [p.astype(np.float64) for p in fitted.member_posteriors(held_out.layers)]
