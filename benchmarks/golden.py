@@ -192,7 +192,7 @@ def classifiers() -> Iterator[tuple[str, Callable[[], Result]]]:
         "share of 0.7, shrunk": {"support_fraction": 0.7, "shrinkage": "auto"},
     }
     for what, kwargs in options.items():
-        yield f"mcd, {what}", lambda kwargs=kwargs: fit(**kwargs)
+        yield f"mcd, {what}", lambda kwargs=kwargs: fit(estimator="mcd", **kwargs)
     yield "sample, empirical priors", lambda: fit(estimator="sample", priors="empirical")
     yield "auto, shrinkage 0.2", lambda: fit(shrinkage=0.2)
     yield "auto, small weights", lambda: fit(weight=(weights + 1) / 1e4)

@@ -250,6 +250,9 @@ def test_priors_are_those_of_every_member(world, priors, held_out, tmp_path):
     np.testing.assert_allclose(ratios, np.broadcast_to(ratios[0][0], np.shape(ratios)), atol=1e-6)
     for member in told.estimators_.values():
         np.testing.assert_allclose(member.priors_, wanted)
+    for member in plain.estimators_.values():
+        np.testing.assert_allclose(member.priors_, 0.25, atol=0.05)
+        assert len(set(member.priors_)) == 4
     told.save(tmp_path / "model")
     np.testing.assert_array_equal(
         LayerEnsemble.load(tmp_path / "model").predict_proba(new), told.predict_proba(new)

@@ -90,9 +90,8 @@ def _consensus_of(
 def _with_priors(
     fitted: FittedEnsemble, held_out: HeldOut | None, options: Options
 ) -> FittedEnsemble:
-    """Members whose posteriors stand for other class shares than those of held-out samples."""
-    of_samples = isinstance(options.priors, str) and options.priors == "empirical"
-    if held_out is None or of_samples:
+    """Members whose posteriors stand for the class shares that are wanted."""
+    if held_out is None:
         return fitted
     posteriors = [p.astype(np.float64) for p in fitted.member_posteriors(held_out.layers)]
     priors = Priors.of(options.priors, mixture(fitted.weights, posteriors))
