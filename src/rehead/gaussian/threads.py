@@ -28,6 +28,8 @@ R = TypeVar("R")
 
 WORTH_IT = 5e8
 """Floating point operations (about 10 ms) below which starting threads costs more than it gives."""
+TRIES = 100
+"""How often it is tried to set the threads of BLAS."""
 PARTS = 32
 """Ranges that rows are cut into, at most. It must not depend on the number of threads."""
 
@@ -37,8 +39,27 @@ def _controller() -> Any:
     return ThreadpoolController().select(user_api="blas")
 
 
-def _blas_threads() -> int:
-    return max((library["num_threads"] for library in _controller().info()), default=1)
+def _limits() -> list[int]:
+    """Threads of each BLAS of the process: numpy and scipy bring one each."""
+    return [library.get_num_threads() or 1 for library in _controller().lib_controllers]
+
+
+def _set_limits(limits: list[int]) -> None:
+    """Set the threads of each BLAS, from whichever thread.
+
+    threadpoolctl lets one thread of the process set them, and ignores others without a word. Here
+    the first one in is often not the last one out, so that right is taken, and given up again.
+    """
+    for library, limit in zip(_controller().lib_controllers, limits, strict=True):
+        anyone = getattr(library, "clear_controlling_thread", None)
+        for _ in range(TRIES):  # another thread may take the right just now
+            if anyone is not None:
+                anyone(force=True)
+            library.set_num_threads(limit)
+            if library.get_num_threads() == limit:
+                break
+        if anyone is not None:
+            anyone(force=True)
 
 
 class _Taken:
@@ -47,15 +68,18 @@ class _Taken:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.holders = 0
-        self.threads = 1
-        self.limit: Any = None
+        self.before = [1]
+
+    @property
+    def threads(self) -> int:
+        return max(self.before, default=1)
 
     def take(self) -> None:
         with self.lock:
             if self.holders == 0:
-                self.threads = _blas_threads()
+                self.before = _limits()
                 if self.threads > 1:
-                    self.limit = _controller().limit(limits=1)
+                    _set_limits([1] * len(self.before))
             self.holders += 1
 
     def give_back(self) -> None:
@@ -65,14 +89,14 @@ class _Taken:
                 self.restore()
 
     def restore(self) -> None:
-        if self.limit is not None:
-            self.limit.restore_original_limits()
-            self.limit = None
+        if self.threads > 1:
+            _set_limits(self.before)
 
     def after_fork(self) -> None:
         """A child process has none of the threads that hold something."""
-        self.lock, self.holders = threading.Lock(), 0
-        self.restore()
+        self.lock, held, self.holders = threading.Lock(), self.holders, 0
+        if held:
+            self.restore()
 
 
 class _Mine(threading.local):
@@ -98,7 +122,7 @@ def n_threads() -> int:
     with _taken.lock:
         if _taken.holders:
             return max(_taken.threads // _taken.holders, 1)
-    return _blas_threads()
+    return max(_limits(), default=1)
 
 
 @contextmanager
