@@ -227,3 +227,18 @@ def test_moments_and_composition_of_training_rows_agree(blobs, brute):
     np.testing.assert_allclose(inside.class_totals, moments.weights)
     # One copy of a row is left out, also where it counts more than once.
     np.testing.assert_allclose(inside.weights, trust * np.minimum(w, 1.0))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_is_measured_with_as_many_features_as_samples(seed):
+    """Counts of 300 words in 500 texts of two topics, which share half of their words."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(700) % 2
+    shared = rng.random((700, 20)) < 0.5
+    own = rng.integers(100, 200, (700, 20)) + 100 * y[:, None]
+    words = np.where(shared, rng.integers(100, size=(700, 20)), own)
+    X = np.stack([np.bincount(of_text, minlength=300) for of_text in words]).astype(float)
+    noisy = noise.uniform(y[:500], 0.3, random_state=seed)
+    clf = fit(X[:500], noisy.labels)
+    assert clf.noise_.wrong == pytest.approx(noisy.rate, abs=0.05)
+    assert clf.score(X[500:], y[500:]) > 0.95

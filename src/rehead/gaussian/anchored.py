@@ -43,11 +43,12 @@ class Regularisation(NamedTuple):
         return from_moments(moments, shrinkage=self.shrinkage, to_diagonal=self.to_diagonal)
 
 
-REGULARISATIONS = tuple(
-    Regularisation(amount, to_diagonal)
-    for to_diagonal in (False, True)
-    for amount in SETTINGS.shrinkages
-)
+def regularisations(amounts: tuple[float, ...]) -> tuple[Regularisation, ...]:
+    """Shrinkage by each of these amounts, towards identity and diagonal."""
+    return tuple(Regularisation(a, diagonal) for diagonal in (False, True) for a in amounts)
+
+
+REGULARISATIONS = regularisations(SETTINGS.shrinkages)
 """What ``shrinkage="auto"`` chooses from here, by the likelihood of the labels."""
 
 
@@ -132,19 +133,25 @@ def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     rows = training_rows(data, rng)
     everything = np.ones(len(rows.codes))
     choose = options.shrinkage == "auto"
-    candidates = REGULARISATIONS if choose else (Regularisation(options.shrinkage),)
+    candidates = _candidates(rows) if choose else (Regularisation(options.shrinkage),)
     rounds = _rounds(rows, _most_likely(rows, everything, candidates), options.max_steps)
     chosen = rounds.regularisation
-    # What is best for noisy labels may not be what leads out of them.
+    # What is best for noisy labels may not be what leads out of them. Only stronger ones: after
+    # some rounds weaker ones look better than they are, since trust was chosen by their own scores.
     few = rows.counts.sum() < SETTINGS.ample_rows * data.n_features
     for amount in SETTINGS.strong_shrinkages if few and choose else ():
-        if amount == chosen.shrinkage:
+        if isinstance(chosen.shrinkage, str) or amount <= chosen.shrinkage:
             continue
         strong = chosen._replace(shrinkage=amount)
         other = _rounds(rows, _most_likely(rows, everything, (strong,)), options.max_steps)
         if _clearly_better(other.nats, rounds.nats, rows.sampled_doubtful):
             rounds = other
     return _fit(rows, rounds, options.priors)
+
+
+def _candidates(rows: TrainingRows) -> tuple[Regularisation, ...]:
+    scarce = rows.counts.sum() < SETTINGS.scarce_rows * rows.data.n_features
+    return REGULARISATIONS + regularisations(SETTINGS.scarce_shrinkages if scarce else ())
 
 
 def _fit(rows: TrainingRows, rounds: Rounds, priors: str | Array) -> Fit:

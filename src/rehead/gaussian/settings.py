@@ -39,8 +39,12 @@ class Settings:
     shrinkages: tuple[float, ...] = _setting(
         (0.02, 0.1, 0.3, 0.6, 0.9), "shrinkage is chosen from these, towards identity or diagonal"
     )
+    scarce_shrinkages: tuple[float, ...] = _setting(
+        (0.97, 0.99), "and from these, where samples are scarce"
+    )
+    scarce_rows: float = _setting(2, "with fewer samples a feature than this they are scarce")
     strong_shrinkages: tuple[float, ...] = _setting(
-        (0.6, 0.3), "these are followed to the end, however they look at first"
+        (0.6, 0.3), "these are followed to the end, if stronger than the one chosen at first"
     )
     ample_rows: float = _setting(
         50, "with this many samples a feature, strong shrinkages are not tried"
