@@ -83,7 +83,9 @@ ENTRIES = {
     "LabelReport.neighbours": lambda y, good: score_labels(classifier(good), X, good).neighbours(
         0, X, k=1, train=(X, y)
     ),
-    "abstention_threshold": lambda y, good: abstention_threshold(classifier(good), X, y, error=0.4),
+    "abstention_threshold": lambda y, good: abstention_threshold(
+        classifier(good), X, y, error=0.4, checked=True
+    ),
     "find_mislabelled": lambda y, good: find_mislabelled(classifier(good), X, y),
     "score_labels": lambda y, good: score_labels(classifier(good), X, y).given,
     "typicality": lambda y, good: typicality(RobustGaussianClassifier().fit(X, good), X, y),

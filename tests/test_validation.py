@@ -166,6 +166,7 @@ class TestAlignment:
         with pytest.raises(ValueError, match=f"X and {what} have different pandas indexes"):
             RobustGaussianClassifier("sample").fit(frame, **given)
 
+    @pytest.mark.filterwarnings("ignore:No held-out samples were given")
     @pytest.mark.parametrize("what", ["late", "y", "trusted", "groups", "ids"])
     def test_of_the_ensemble(self, what):
         frame = pd.DataFrame({"a": np.arange(8.0), "b": np.arange(8.0) % 3}, list("abcdefgh"))

@@ -157,7 +157,7 @@ class TestInThreads:
             if i % 2:
                 fit_baselines(["sample"], layers, y, None, 0)
             else:
-                LayerEnsemble(preset="paper", random_state=0).fit(layers, list(y))
+                LayerEnsemble("mcd", weights="equal", random_state=0).fit(layers, list(y))
 
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(fit, range(48)))

@@ -374,6 +374,8 @@ class TestFilesOfFormat2:
         now, then = (
             pd.read_csv(path) for path in (tmp_path / "r", OLD / "format_2" / "report.csv")
         )
+        # Typicality is another p-value since: one that holds.
+        now, then = now.drop(columns="typicality"), then.drop(columns="typicality")
         pd.testing.assert_frame_equal(now, then, atol=1e-9)
 
     def test_ensembles(self, old):
@@ -455,7 +457,7 @@ class TestAtomic:
     @pytest.mark.parametrize("start", [object(), "nonsense"], ids=["no JSON", "unknown"])
     def test_a_model_that_could_not_be_read_is_not_written(self, saved, fitted, start):
         before = saved.read_bytes()
-        fitted[0].start = start
+        fitted[0].set_params(estimator="mcd", start=start)
         with pytest.raises(ValueError, match="start must be one of"):
             fitted[0].save(saved)
         assert saved.read_bytes() == before
