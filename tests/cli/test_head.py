@@ -113,6 +113,10 @@ def test_stores_of_different_networks_or_pooling_do_not_go_together(succeed, fai
     succeed(*fit, "held")
     assert "The store foreign was written by another network" in fail(*fit, "foreign")
     assert "another pool (of layer '1': flatten, not mean)" in fail(*fit, "flat")
+    succeed("predict", "head", "held", "-o", "p.csv")
+    for command in (["predict", "-o", "q.csv"], ["compare"], ["audit"]):
+        said = fail(command[0], "head", "foreign", *command[1:])
+        assert "foreign was written by another network" in said
 
 
 def test_priors_belong_to_the_default(succeed, fail):

@@ -122,7 +122,7 @@ class TestOrderOfOutputs:
         assert found.rows["softmax"].accuracy == 1.0
 
     def test_without_names_a_warning_tells_what_is_missing(self, named):
-        with pytest.warns(ReheadWarning, match=r"softmax is left out. To keep it, pass class_names="):
+        with pytest.warns(ReheadWarning, match=r"left out. To keep it, pass class_names="):
             found = compare_ensemble(*named)
         assert list(found.rows) == ["early", "late", "robust"]
 

@@ -68,7 +68,7 @@ def test_files_that_are_none_are_named(tmp_path, content):
     for ending in (".npy", ".npz"):
         path = tmp_path / f"x{ending}"
         path.write_bytes(content)
-        with pytest.raises(ValueError, match=rf"x{ending} is not an? {ending} file, or it.* is damaged"):
+        with pytest.raises(ValueError, match=rf"x{ending} is not an? {ending} file, .*damaged"):
             read_layers(path)
 
 

@@ -390,7 +390,7 @@ class TestOrderOfOutputs:
         assert self.accuracy(trained, again) == expected
 
     def test_without_names_it_is_left_out_with_a_warning(self, trained):
-        with pytest.warns(ReheadWarning, match=r"softmax is left out. To keep it, pass class_names="):
+        with pytest.warns(ReheadWarning, match=r"left out. To keep it, pass class_names="):
             head = self.fit(trained)
         assert "softmax" not in head.ensemble_.members_
         with pytest.warns(ReheadWarning, match="class_names="):

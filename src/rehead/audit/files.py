@@ -51,6 +51,7 @@ def audit_source(model: str | Path, source: Source) -> FileAudit:
     """As :func:`audit_files`, with the samples."""
     judge = open_model(model)
     samples = read_samples(source, known_columns(judge))
+    check_network(judge, samples)
     X = judge.inputs_of(samples.layers)
     try:
         labels = None if samples.labels is None else in_type_of(samples.labels, judge.classes_)
@@ -66,6 +67,18 @@ def known_columns(model: SavedJudge) -> list[str] | None:
     """The columns of a table that a model was fitted on, where it knows them."""
     names = model.column_names(FEATURES)
     return None if names is None else [str(name) for name in names]
+
+
+def check_network(model: SavedJudge, samples: Samples) -> None:
+    """Raise if features come from another network than those that a head was fitted on."""
+    known = model.inputs_.network if isinstance(model, LayerEnsemble) else None
+    if known is None or samples.store is None or samples.store.fingerprint == known:
+        return
+    raise ValueError(
+        f"The store {samples.store.path} was written by another network (weights "
+        f"{samples.store.fingerprint:.12}) than that of the features that the head was fitted on "
+        f"(weights {known:.12}). Extract them with the same --weights."
+    )
 
 
 MODELS: dict[str, type[SavedJudge]] = {

@@ -65,6 +65,7 @@ def fit(
         need_features(validation)
         held_out = read_held_out(source, samples, validation, validation_labels)
     head.fit(samples.layers, samples.labels, validation=held_out, ids=samples.ids)
+    head.inputs_.network = None if samples.store is None else samples.store.fingerprint
     head.save(output)
     typer.echo(head.explain())
     typer.echo(f"A head of {len(head.classes_)} classes: {output}")

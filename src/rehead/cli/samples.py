@@ -10,7 +10,7 @@ import typer
 
 from rehead._labels import in_type_of
 from rehead._typing import Array
-from rehead.audit.files import known_columns
+from rehead.audit.files import check_network, known_columns
 from rehead.audit.protocol import SavedJudge
 from rehead.files.samples import FEATURES, Samples, Source, read_samples
 from rehead.files.tables import is_table
@@ -24,6 +24,7 @@ def read_training(source: Source) -> Samples:
 def read_for(model: SavedJudge, source: Source, *, labelled: bool = True) -> Samples:
     """Samples for a model; columns are matched by their names."""
     samples = read_samples(source, known_columns(model), labelled=labelled)
+    check_network(model, samples)
     return _shown(_in_type_of(samples, model.classes_))
 
 

@@ -40,6 +40,7 @@ INPUTS: Fields = {
     "inputs": names,
     "features": by_name(record(FEATURES)),
     "given_as": optional(by_name(one_of(PROBABILITIES, LOGITS))),
+    "network": optional(nullable(text)),
 }
 """What a file holds of the layers."""
 
@@ -78,11 +79,14 @@ class LayerInputs:
     given_as : dict of str to str
         How these are read, "probabilities" or "logits". The fit finds out. Where an earlier file
         does not tell, every call does.
+    network : str or None
+        Fingerprint of the network that the layers are of, where it is known.
     """
 
     def __init__(self, names: Sequence[str], given: Sequence[str]) -> None:
         self.names, self.given = list(names), list(given)
         self.given_as: dict[str, str] = {}
+        self.network: str | None = None
         self._features = {name: Layer() for name in names if name not in given}
 
     def first(self, layers: Mapping[str, Any]) -> dict[str, Array]:
@@ -136,7 +140,8 @@ class LayerInputs:
     def to_json(self) -> dict[str, Any]:
         """As JSON."""
         features = {name: known.to_json() for name, known in self._features.items()}
-        return {"inputs": self.names, "features": features, "given_as": self.given_as}
+        known = {"given_as": self.given_as, "network": self.network}
+        return {"inputs": self.names, "features": features, **known}
 
     @classmethod
     def from_json(
@@ -150,7 +155,7 @@ class LayerInputs:
             found = getattr(known, "n_features_in_", None)
             right = name not in widths or found == widths[name]
             require(right, f"features: {name!r} has not the width of its member.")
-        self.given_as = saved.get("given_as", {})
+        self.given_as, self.network = saved.get("given_as", {}), saved.get("network")
         require(set(self.given_as) <= set(given), "given_as has names that are not given.")
         return self
 
