@@ -1,13 +1,14 @@
 """What users pass to an ensemble: held to what the fit was given."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from rehead import LayerEnsemble
+from rehead import LayerEnsemble, ReheadWarning
 from rehead.ensemble.inputs import LayerInputs, as_posterior
 
 
@@ -173,3 +174,17 @@ def test_names_are_text(frames):
         LayerEnsemble().fit({1: frame}, y)
     with pytest.raises(ValueError, match="given must be a list of names, got 'softmax'"):
         LayerEnsemble(given="softmax").fit({"a": frame, "softmax": np.ones((120, 2)) / 2}, y)
+
+
+def test_held_out_samples_of_another_scale_are_noticed():
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = rng.normal(size=(120, 3)) + 3 * y[:, None]
+    layers, held_out = {"pixels": X[:80]}, {"pixels": 255 * X[80:]}
+    with pytest.warns(
+        ReheadWarning, match=r"another scale .* of pixels is 4\d\d there and 1\.\d+ here"
+    ):
+        LayerEnsemble("sample", weights="equal").fit(layers, y[:80], (held_out, y[80:]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LayerEnsemble("sample", weights="equal").fit(layers, y[:80], ({"pixels": X[80:]}, y[80:]))

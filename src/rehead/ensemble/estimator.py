@@ -22,6 +22,7 @@ from rehead.ensemble.inputs import (
     check_held_out,
     check_not_shared,
     warn_of_absent_classes,
+    warn_of_another_scale,
 )
 from rehead.ensemble.problem import STACK, Problem
 from rehead.ensemble.saved import WEIGHTS, read_state
@@ -193,6 +194,7 @@ priors, random_state
         if validation is not None:
             held_out = check_held_out(validation, inputs, problem.classes, ids)
             check_not_shared(problem.layers, held_out.layers)
+            warn_of_another_scale(problem.layers, held_out.layers)
         problem = replace(
             problem,
             held_out=held_out,

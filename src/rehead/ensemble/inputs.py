@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from rehead import _validation as check
 from rehead._columns import as_column
-from rehead._typing import Array
+from rehead._typing import Array, Features, some_rows
 from rehead._warnings import warn
 from rehead.ensemble.problem import HeldOut, Layers
 from rehead.files.schema import (
@@ -28,10 +28,15 @@ from rehead.files.schema import (
     text,
 )
 from rehead.fingerprint import fingerprint
+from rehead.gaussian.kernels import evenly_spaced
 from rehead.gaussian.probability import softmax
 
 FEW_SHARED = 0.02
 """So few may be alike by chance: copies in the data, samples to which a layer is silent."""
+OTHER_SCALE = 10.0
+"""Features of held-out samples are not so many times larger or smaller by chance."""
+SCALE_ROWS = 500
+"""Rows that tell the scale of features."""
 
 
 PROBABILITIES, LOGITS = "probabilities", "logits"
@@ -253,6 +258,25 @@ def check_not_shared(training: Layers, held_out: Layers) -> None:
             "trust. Pass samples that it was not trained on."
         )
     warn(f"{what} Leave them out: a network has memorised their labels.")
+
+
+def warn_of_another_scale(training: Layers, held_out: Layers) -> None:
+    """Say so if held-out features are far larger or smaller: they were prepared in another way."""
+    for name, X in training.items():
+        here, there = _usual_size(X), _usual_size(held_out[name])
+        if max(here, there) > OTHER_SCALE * min(here, there) > 0:
+            warn(
+                f"Held-out samples have another scale than training samples: the mean size of a "
+                f"feature of {name} is {there:.3g} there and {here:.3g} here. Prepare both in the "
+                "same way."
+            )
+            return
+
+
+def _usual_size(X: Features) -> float:
+    """Mean size of the features of a usual row; a few that are far off do not matter."""
+    rows = some_rows(X, evenly_spaced(len(X), SCALE_ROWS))
+    return float(np.median(np.abs(rows, dtype=np.float64).mean(axis=1)))
 
 
 def warn_of_absent_classes(codes: Array, classes: Array) -> None:

@@ -88,7 +88,14 @@ class NoiseModel(NamedTuple):
                 f"How many labels are wrong cannot be told: {self.wrong:.0%} by judges that have "
                 f"memorised some of them, {most:.0%} by held-out labels."
             )
-        if self.wrong <= SETTINGS.standard_errors * self.rate_error:
+        reach = SETTINGS.standard_errors * self.rate_error
+        if self.rate_error > SETTINGS.told_share:
+            least, most = max(self.wrong - reach, 0.0), min(self.wrong + reach, 1.0)
+            return (
+                "How many labels are wrong cannot be told from so few clear samples: between "
+                f"{least:.0%} and {most:.0%}."
+            )
+        if self.wrong <= reach:
             return "The labels are about clean."
         return f"{about(self.wrong).capitalize()} of the labels are {DOUBTFUL}."
 
