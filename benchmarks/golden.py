@@ -2,14 +2,11 @@
 
     python benchmarks/golden.py --record     # with code that is believed
     python benchmarks/golden.py              # with code that should do the same
-    python benchmarks/golden.py --first              # beside the code before the tree was rebuilt
-    python benchmarks/golden.py --first --unmerged   # and with what was merged then taken back
 
 Fits cover every estimator, presets, options, sample weights, trusted labels, both precisions,
 ensembles and heads. What is kept of each: posteriors of new samples, weights of members, the
 measured noise, trust, typicality, the quality of every label. Comparing prints one line a fit, the
-largest difference and where it is; it fails if one is larger than rounding explains and is not
-meant. (``FIRST_EXPECTED`` says which differences to the first recording are meant, and why.)
+largest difference and where it is; it fails if one is larger than rounding explains.
 """
 
 from __future__ import annotations
@@ -24,11 +21,8 @@ import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, NamedTuple
-from unittest import mock
+from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -36,43 +30,12 @@ from sklearn.datasets import load_digits
 from rehead import LayerEnsemble, RobustGaussianClassifier, noise, score_labels, typicality
 
 RESULTS = Path(__file__).parent / "results"
-FILE, FIRST = RESULTS / "golden.npz", RESULTS / "golden-first.npz"
+FILE = RESULTS / "golden.npz"
 ROUNDING = 1e-5
 """Differences up to here, relative to the largest entry of an array, are rounding."""
 ROWS = 40
 """So many rows are kept of what has a row for each sample."""
 
-
-class Expected(NamedTuple):
-    """A difference that is meant: in which fits, in what (None: in anything), and why."""
-
-    fits: str
-    what: tuple[str, ...] | None
-    why: str
-
-
-FIRST_EXPECTED = [
-    Expected(
-        "*",
-        ("typical of train",),
-        "class totals are summed once, so a sample ties exactly with itself in the reference",
-    ),
-    Expected(
-        "mixture*",
-        ("typical of train", "typical", "quality", "suggested"),
-        "class totals are those of the soft counts, not of their largest parts",
-    ),
-    *(
-        Expected(fits, ("rate",), "the standard error contains what memorised judges cannot see")
-        for fits in ("consensus*", "head*")
-    ),
-    Expected(
-        "consensus*",
-        None,
-        "members choose from one grid of shrinkages (0.9 too); their weights are the optimum",
-    ),
-]
-"""Since the first recording."""
 
 Result = dict[str, Any]
 
@@ -363,79 +326,39 @@ def difference(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.nanmax(np.abs(a - b), initial=0.0)) / size
 
 
-def reason(fit: str, what: str, expected: list[Expected]) -> str:
-    """Why a difference is meant; nothing if it is not."""
-    for e in expected:
-        if fnmatch(fit, e.fits) and (e.what is None or what in e.what):
-            return e.why
-    return ""
-
-
-def compare(now: dict[str, Result], before: dict[str, Result], expected: list[Expected]) -> int:
-    """Print how far every fit is from the recorded one; how many differ without a reason."""
-    unexplained, verdicts = 0, Counter[str]()
+def compare(now: dict[str, Result], before: dict[str, Result]) -> int:
+    """Print how far every fit is from the recorded one; how many differ."""
+    verdicts = Counter[str]()
     for name in before:
         found = now.get(name, {})
         apart = {k: difference(v, found.get(k, np.empty(0))) for k, v in before[name].items()}
         differs = {k: d for k, d in apart.items() if d > ROUNDING}
-        meant = all(reason(name, k, expected) for k in differs)
-        verdict = "same" if not differs else "expected" if meant else "DIFFERS"
+        verdict = "DIFFERS" if differs else "same"
         verdicts[verdict] += 1
-        unexplained += verdict == "DIFFERS"
         where = ", ".join(f"{k} {d:.1e}" for k, d in differs.items())
-        why = "; ".join(dict.fromkeys(reason(name, k, expected) for k in differs)) if meant else ""
         print(f"{verdict:9} {max(apart.values()):8.1e}  {name}{': ' if where else ''}{where}")
-        if why:
-            print(f"{'':20}{why}")
     counts = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items())
     print(f"{len(before)} fits: {counts}")
-    return unexplained
-
-
-@contextmanager
-def unmerged() -> Iterator[None]:
-    """Members choose from the grid without 0.9, and their weights stop after 500 rounds."""
-    from rehead.ensemble import consensus, members
-
-    def rounds(likelihoods: np.ndarray, prior: np.ndarray) -> np.ndarray:
-        p = likelihoods / likelihoods.max(axis=1, keepdims=True)
-        weights = np.full(p.shape[1], 1.0 / p.shape[1])
-        for _ in range(500):
-            share = p * weights
-            share /= share.sum(axis=1, keepdims=True)
-            weights = share.sum(axis=0) + prior
-            weights /= weights.sum()
-        return weights
-
-    grid = tuple(r for r in members.REGULARISATIONS if r.shrinkage != 0.9)
-    with (
-        mock.patch.object(members, "REGULARISATIONS", grid),
-        mock.patch.object(consensus, "mixture_weights", rounds),
-    ):
-        yield
+    return verdicts["DIFFERS"]
 
 
 def main() -> None:
     """Record or compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--record", action="store_true", help="write what this code gives")
-    parser.add_argument("--first", action="store_true", help="compare with the first recording")
-    parser.add_argument("--unmerged", action="store_true", help="undo what was merged since")
     asked = parser.parse_args()
-    with unmerged() if asked.unmerged else nullcontext():
-        now = all_fits()
+    now = all_fits()
     if asked.record:
         flat = {f"{name}|{k}": v for name, found in now.items() for k, v in found.items()}
         np.savez_compressed(FILE, **flat)
         print(f"{len(now)} fits: {FILE}")
         return
     before: dict[str, Result] = {}
-    with np.load(FIRST if asked.first else FILE) as file:
+    with np.load(FILE) as file:
         for key in file.files:
             name, _, what = key.partition("|")
             before.setdefault(name, {})[what] = file[key]
-    expected = [e for e in FIRST_EXPECTED if not (asked.unmerged and e.what is None)]
-    sys.exit(compare(now, before, expected if asked.first else []) > 0)
+    sys.exit(compare(now, before) > 0)
 
 
 if __name__ == "__main__":
