@@ -71,6 +71,11 @@ class TrainingRows(NamedTuple):
         return self.data.n_classes
 
     @property
+    def for_each_feature(self) -> float:
+        """How many samples there are for each feature."""
+        return float(self.counts.sum()) / self.data.n_features
+
+    @property
     def sampled_codes(self) -> Array:
         return self.codes[self.sampled]
 
@@ -136,12 +141,8 @@ def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     candidates = _candidates(rows) if choose else (Regularisation(options.shrinkage),)
     rounds = _rounds(rows, _most_likely(rows, everything, candidates), options.max_steps)
     chosen = rounds.regularisation
-    # What is best for noisy labels may not be what leads out of them. Only stronger ones: after
-    # some rounds weaker ones look better than they are, since trust was chosen by their own scores.
-    few = rows.counts.sum() < SETTINGS.ample_rows * data.n_features
-    for amount in SETTINGS.strong_shrinkages if few and choose else ():
-        if isinstance(chosen.shrinkage, str) or amount <= chosen.shrinkage:
-            continue
+    # What is best for noisy labels may not be what leads out of them.
+    for amount in _others(rows, chosen) if choose else ():
         strong = chosen._replace(shrinkage=amount)
         other = _rounds(rows, _most_likely(rows, everything, (strong,)), options.max_steps)
         if _clearly_better(other.nats, rounds.nats, rows.sampled_doubtful):
@@ -150,8 +151,20 @@ def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
 
 
 def _candidates(rows: TrainingRows) -> tuple[Regularisation, ...]:
-    scarce = rows.counts.sum() < SETTINGS.scarce_rows * rows.data.n_features
+    scarce = rows.for_each_feature < SETTINGS.scarce_rows
     return REGULARISATIONS + regularisations(SETTINGS.scarce_shrinkages if scarce else ())
+
+
+def _others(rows: TrainingRows, chosen: Regularisation) -> list[float]:
+    """Shrinkages that are followed to the end as well.
+
+    Where samples are scarce only stronger ones: after some rounds weaker ones look better than they
+    are, since samples are trusted by scores that the samples themselves have shaped.
+    """
+    if rows.for_each_feature >= SETTINGS.ample_rows or isinstance(chosen.shrinkage, str):
+        return []
+    least = chosen.shrinkage if rows.for_each_feature < SETTINGS.scarce_rows else 0.0
+    return [a for a in SETTINGS.strong_shrinkages if a != chosen.shrinkage and a > least]
 
 
 def _fit(rows: TrainingRows, rounds: Rounds, priors: str | Array) -> Fit:

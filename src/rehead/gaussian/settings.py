@@ -44,7 +44,7 @@ class Settings:
     )
     scarce_rows: float = _setting(2, "with fewer samples a feature than this they are scarce")
     strong_shrinkages: tuple[float, ...] = _setting(
-        (0.6, 0.3), "these are followed to the end, if stronger than the one chosen at first"
+        (0.6, 0.3), "these are followed to the end, however they look at first"
     )
     ample_rows: float = _setting(
         50, "with this many samples a feature, strong shrinkages are not tried"
