@@ -8,12 +8,13 @@ ifneq ($(wildcard $(SHARED_DATA)),)
 export REHEAD_DATA ?= $(SHARED_DATA)
 endif
 
-.PHONY: demo test docs bench accuracy accuracy-quick methods lint format clean
+.PHONY: demo test test-slow docs bench accuracy accuracy-quick methods lint format clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    train on noisy digits, fix the network, write demo-report.html"
 	@echo "make test    lint, types, doctests, tests"
+	@echo "make test-slow       tests that take minutes and prove little more"
 	@echo "make docs    the site: docs/_build/html/index.html"
 	@echo "make methods the training methods on noisy digits: fills benchmarks/results/methods.json"
 	@echo "make accuracy        the accuracy grid, and docs/accuracy.md (accuracy-quick: a part of it)"
@@ -36,6 +37,10 @@ test: $(VENV)/installed
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/pytest --doctest-modules --doctest-glob='*.md' src README.md docs
 	$(BIN)/pytest -n 2 tests
+
+# What takes minutes and proves little more.
+test-slow: $(VENV)/installed
+	$(BIN)/pytest -m slow tests
 
 # A warning is an error. Nothing is fetched from the network.
 docs: $(VENV)/installed
