@@ -29,7 +29,7 @@ from rehead.gaussian.probability import LEAST_PROBABILITY, softmax
 from rehead.gaussian.settings import SETTINGS
 
 DOUBTFUL = "wrong, or too hard to tell by these features"
-"""What the share stands for: where classes overlap, the two cannot be told apart."""
+"""What the share stands for: where classes overlap, the two cannot be distinguished."""
 
 
 class NoiseModel(NamedTuple):
@@ -85,11 +85,11 @@ class NoiseModel(NamedTuple):
         if self.unseen > SETTINGS.told_share:
             most = self.wrong + self.unseen
             return (
-                f"How many labels are wrong cannot be told: {self.wrong:.0%} by judges that have "
+                f"How many labels are wrong is unclear: {self.wrong:.0%} by judges that have "
                 f"memorised some of them, {most:.0%} by held-out labels."
             )
         if self.wrong <= SETTINGS.standard_errors * self.rate_error:
-            return "The labels are about clean."
+            return "The labels are nearly clean."
         return f"{about(self.wrong).capitalize()} of the labels are {DOUBTFUL}."
 
     def posterior(self, scores: Array) -> Array:
