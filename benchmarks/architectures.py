@@ -267,7 +267,7 @@ def measure(case: Case) -> dict[str, Any]:
             "accuracy": rows["robust"].accuracy,
             "seen": head.report_.noise_rate,
             "error": head.report_.noise_rate_error,
-            "told": "is unclear" not in head.explain(),
+            "told": "cannot be told" not in head.explain(),
             "found": float(wrong[suspects].sum() / wrong.sum()),
             "right": float(wrong[suspects].mean()) if len(suspects) else float("nan"),
             "judges": head.ensemble_.consensus_.judges,

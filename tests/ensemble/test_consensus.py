@@ -409,7 +409,7 @@ def test_judges_that_have_memorised_do_not_call_labels_clean(world, kind):
     wrong = (labels != truth).mean()
     assert found.wrong < 0.2 < wrong  # they vouch for wrong labels
     assert found.wrong + 2 * found.rate_error > wrong - 0.05
-    assert "is unclear" in ensemble.explain()
+    assert "cannot be told" in ensemble.explain()
     assert "nearly clean" not in ensemble.explain()
     report = score_labels(ensemble, train, labels)
     assert report.noise_rate + 2 * report.noise_rate_error > wrong - 0.05

@@ -84,7 +84,7 @@ def test_training_and_held_out_samples_are_given_in_the_same_form():
     for first, second in ((train, held_out), (held_out, train)):
         ensemble = LayerEnsemble(given=["p"], random_state=0)
         labels = [y[:40], y[40:]] if first is train else [y[40:], y[:40]]
-        with pytest.raises(ValueError, match=r"holds probabilities|are no probabilities"):
+        with pytest.raises(ValueError, match=r"holds probabilities|are not probabilities"):
             ensemble.fit(first, labels[0], validation=(second, labels[1]))
 
 

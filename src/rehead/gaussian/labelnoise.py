@@ -85,7 +85,7 @@ class NoiseModel(NamedTuple):
         if self.unseen > SETTINGS.told_share:
             most = self.wrong + self.unseen
             return (
-                f"How many labels are wrong is unclear: {self.wrong:.0%} by judges that have "
+                f"How many labels are wrong cannot be told: {self.wrong:.0%} by judges that have "
                 f"memorised some of them, {most:.0%} by held-out labels."
             )
         if self.wrong <= SETTINGS.standard_errors * self.rate_error:
