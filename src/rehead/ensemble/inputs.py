@@ -255,7 +255,7 @@ def warn_of_absent_classes(codes: Array, classes: Array) -> None:
     absent = classes[np.bincount(codes, minlength=len(classes)) == 0].tolist()
     if absent:
         warn(
-            f"No held-out sample is labelled {check.first_few(absent)}, so nothing tells how often "
+            f"No held-out sample is labelled {check.first_few(absent)}, so nothing shows how often "
             "that is right. Hold out samples of every class."
         )
 

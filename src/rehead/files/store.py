@@ -162,7 +162,7 @@ class StoreWriter:
         found = read_manifest(self.path)
         if found.version < VERSION:
             raise StoreError(
-                f"The store {self.path} was written by an earlier rehead, and does not tell which "
+                f"The store {self.path} was written by an earlier rehead, and does not say which "
                 "data it was made from. It can be read, but not used for this extraction: choose "
                 "another folder, or delete this one."
             )

@@ -82,7 +82,7 @@ class RobustHead:
     ensemble_ : LayerEnsemble
         The numpy twin: the same predictions from extracted features.
     baselines_ : dict of name to LayerEnsemble
-        Other ways to predict from the same hidden layers, where ``fit`` was asked for them.
+        Other ways to predict from the same hidden layers, as named in ``fit(baselines=...)``.
     report_ : LabelReport
         The training labels, judged; ``report_.ids`` names the samples.
 

@@ -72,7 +72,7 @@ class Run:
 
     @property
     def reports(self) -> Reports:
-        """Where it tells how it goes."""
+        """Where it reports its progress."""
         folder = None if self.folder is None else Path(self.folder)
         return Reports(folder, self.progress, self.on_epoch)
 
