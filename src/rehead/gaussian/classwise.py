@@ -104,8 +104,8 @@ def _too_close(gaussians: TiedGaussians) -> list[str]:
         return []
     return [
         f"The classes are {apart**0.5:.0e} apart, which is nothing compared with the covariance I "
-        "that this estimator assumes, so all are equally likely. Bring the features to a common scale, "
-        "or use estimator='sample'."
+        "that this estimator assumes, so all are equally likely. Bring the features to a common "
+        "scale, or use estimator='sample'."
     ]
 
 
