@@ -267,7 +267,7 @@ def measure(case: Case) -> dict[str, Any]:
             "accuracy": rows["robust"].accuracy,
             "seen": head.report_.noise_rate,
             "error": head.report_.noise_rate_error,
-            "told": "cannot be told" not in head.explain(),
+            "told": "is unclear" not in head.explain(),
             "found": float(wrong[suspects].sum() / wrong.sum()),
             "right": float(wrong[suspects].mean()) if len(suspects) else float("nan"),
             "judges": head.ensemble_.consensus_.judges,
@@ -286,7 +286,7 @@ def markdown(cells: dict[str, dict[str, Any]]) -> str:
     for name, cell in cells.items():
         auto, hidden = cell["auto"], cell["hidden"]
         numbers = [cell["softmax"], cell["rog"], auto["accuracy"]]
-        seen = [f"{100 * c['seen']:.0f}{'' if c['told'] else ', not told'}" for c in (auto, hidden)]
+        seen = [f"{100 * c['seen']:.0f}{'' if c['told'] else ', unclear'}" for c in (auto, hidden)]
         lines.append(
             f"| {name} | {' | '.join(f'{100 * n:.1f}' for n in numbers)} | {seen[0]} | "
             f"{100 * auto['found']:.0f} | {100 * auto['right']:.0f} | "

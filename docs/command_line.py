@@ -29,7 +29,9 @@ def page() -> str:
     group: Any = typer.main.get_command(app)
     commands = group.commands
     table = ["| command | what it does |", "| --- | --- |"]
-    table += [f"| [`rehead {name}`](#rehead-{name}) | {c.help} |" for name, c in commands.items()]
+    for name, command in commands.items():
+        summary = command.help.split("\n\n")[0]
+        table.append(f"| [`rehead {name}`](#rehead-{name}) | {summary} |")
     return "\n".join([INTRODUCTION, *table, "", *map(_card, commands.items())])
 
 

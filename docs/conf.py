@@ -43,7 +43,7 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
     "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
-    "show_nav_level": 2,
+    "show_nav_level": 1,
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],

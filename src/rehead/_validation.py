@@ -72,7 +72,7 @@ SINGLE = (1e-8, 1e8)
 LEAST_SINGLE = 1e-15
 """So are features that vary by less than this: their squares would underflow."""
 ROWS = 512
-"""So many rows are looked at together: a memory map is not read into memory as a whole."""
+"""Rows that are looked at together: a memory map is not read into memory as a whole."""
 TOO_LARGE, TOO_SMALL = 1e140, 1e-140
 """Squares of larger values overflow in double precision, where many are summed. Squares of what
 varies by less underflow, and the feature would be taken for a constant one."""
@@ -283,7 +283,7 @@ def _plain_weights(sample_weight: Any, n: int) -> Array:
     if len(bad):
         raise ValueError(
             f"sample_weight must not be negative, NaN or infinite: row {int(bad[0])} has "
-            f"{w[bad[0]]}. Weights tell how many times a sample counts; 0 leaves it out."
+            f"{w[bad[0]]}. A weight says how many times a sample counts; 0 leaves it out."
         )
     return w
 

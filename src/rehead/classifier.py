@@ -39,8 +39,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : str, optional
-        How means and covariance are estimated. Default: "auto"; but "mcd" if an option is set that
-        "auto" does not use (all below but ``max_steps``, ``shrinkage`` and ``random_state``):
+        How means and covariance are estimated. Default: "auto". An option below that the estimator
+        does not use is an error, which names the estimators that do.
 
         - "auto": the library's choice, now "anchored";
         - "anchored": samples weighted by the probability that their label is right, the noise
@@ -59,8 +59,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         - "trimmed-kmeans": the clustering baseline of table 8.
     preset : {"paper", "authors"}, optional
         All settings at once: Algorithm 1 as printed, or the variant of the paper's released code
-        (70 % of each class, one selection step by a shared covariance). Setting any of the
-        arguments above or below it together with a preset is an error.
+        (70 % of each class, one selection step by a shared covariance). A preset together with any
+        other argument but ``random_state`` is an error.
     support_fraction : float in (0, 1], optional
         Share of each class that is kept. Default: for "posterior" 0.5, otherwise the paper's
         ``floor((N_c + d + 1) / 2)`` samples, which has the highest breakdown point; a larger share
@@ -78,7 +78,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     leave_one_out : bool, optional
         Rank samples inside the MCD subset as if they were not in it (default False, the paper's
         rule). Otherwise a random start looks closest to itself and is hardly left in high
-        dimension; the price is that the determinant no longer falls in every step.
+        dimension. The price: the determinant no longer falls in every step.
     shrinkage : float in [0, 1] or "auto", optional
         Pull covariances towards a multiple of the identity (default 0). "auto" uses the closed
         form OAS. Needed when classes have few samples for the number of features. For "anchored"
@@ -103,14 +103,14 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     support_ : boolean array of shape (n_samples,)
         The training rows that were kept.
     trust_ : array of shape (n_samples,)
-        How far each training label counts, 0 to 1 (to its weight, with sample weights): by the
-        probability that it is right where the noise was measured (doubtful ones may count for less
-        than that; :func:`rehead.score_labels` has the probability), else 1 for what was kept.
+        How much each training label counts, from 0 to 1 (with sample weights, up to its weight).
+        Where the noise was measured: by the probability that it is right, or less if it is
+        doubtful (:func:`rehead.score_labels` has the probability). Otherwise 1 for what was kept.
     noise_ : NoiseModel or None
-        What was found out about the noise: the share of labels that are wrong, or too hard to tell
-        by these features, ``noise_.wrong``; the matrix ``noise_.transition``; the rate that it
-        stands for ``noise_.rate``. ``noise_.rate_error`` is its counting error only: where classes
-        overlap, the rate is too large by more than that.
+        What was found out about the noise. ``noise_.wrong``: the share of labels that are wrong, or
+        too hard to tell by these features. ``noise_.transition``: the transition matrix.
+        ``noise_.rate``: the share of wrong labels by that matrix. ``noise_.rate_error``: its
+        counting error only; where classes overlap, the rate is too large by more than that.
     n_iter_ : array of shape (n_classes,)
         Selection steps done for each class; 0 where there was nothing to trim.
     log_det_ : float
@@ -276,7 +276,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         return self.fitted_.gaussians.log_posterior(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of the labels that are predicted."""
+        """Accuracy: the share of these labels that is predicted."""
         labels = check.check_labels(y, self.count_samples(X))
         return float(super().score(X, labels, sample_weight))
 

@@ -61,7 +61,7 @@ def test_in_a_notebook_it_is_its_summary_with_nothing_unsafe(small, report):
     assert "-&gt;" in report._repr_html_()
     named = replace(small, ids=np.array([f"<b>{i}" for i in range(5)]))
     page = named._repr_html_()
-    assert page.startswith("<pre>5 labels: 46% to 66% wrong, it cannot be told")
+    assert page.startswith("<pre>5 labels: 46% to 66% wrong, how many is unclear")
     assert "&lt;b&gt;4" in page
     assert "<b>" not in page
 

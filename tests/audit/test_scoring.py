@@ -243,7 +243,7 @@ class TestCleanLabels:
         assert report.suspect.mean() < 0.01
         assert (report.kind != "ok").mean() < 0.01
         assert report.noise_rate < 2 * report.noise_rate_error
-        assert "about clean" in str(report)
+        assert "nearly clean" in str(report)
 
     def test_held_out_rows(self, blobs):
         X, y = blobs(sizes=(500,) * 3, d=8, distance=2.0)

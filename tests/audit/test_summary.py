@@ -31,7 +31,7 @@ def test_one_line(report):
 def test_of_clean_labels(blobs):
     X, y = blobs(sizes=(300, 300), distance=8.0)
     report = score_labels(RobustGaussianClassifier(random_state=0).fit(X, y), X, y)
-    assert "about clean" in str(report)
+    assert "nearly clean" in str(report)
     assert "Nothing to review" in str(report)
     assert "Worst" not in str(report)
 
@@ -69,7 +69,7 @@ def test_worst_labels_are_shown_by_id_worst_first(report):
         # Some labels are wrong beyond doubt.
         (0.03, 0.02, "about 3% wrong, or too hard to tell by these features"),
         (0.1, np.nan, "about 10% wrong by the posterior alone (the noise was not measured)"),
-        (0.1, 0.06, "10% to 22% wrong, it cannot be told"),
+        (0.1, 0.06, "10% to 22% wrong, how many is unclear"),
     ],
 )
 def test_how_many_are_wrong(report, rate, error, words):
@@ -80,6 +80,6 @@ def test_how_many_are_wrong(report, rate, error, words):
 
 def test_about_clean_needs_a_small_rate_and_few_suspects(report):
     fine = replace(report, suggested=report.given, noise_rate=0.03, noise_rate_error=0.02)
-    assert headline(fine) == "LabelReport(450 labels: about clean)"
-    assert "up to 15% wrong, it cannot be told" in headline(replace(fine, noise_rate_error=0.06))
-    assert "about clean" not in headline(replace(fine, noise_rate=0.05))
+    assert headline(fine) == "LabelReport(450 labels: nearly clean)"
+    assert "up to 15% wrong, how many is unclear" in headline(replace(fine, noise_rate_error=0.06))
+    assert "nearly clean" not in headline(replace(fine, noise_rate=0.05))

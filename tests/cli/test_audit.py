@@ -111,7 +111,7 @@ def test_labels_and_ids_beside_the_features_are_not_features(files, run, succeed
     table.assign(label=y).to_csv("all.csv", index=False)
     succeed(*fit)
     table[["label"]].to_csv("all.csv", index=False)
-    assert "no features beside label" in fail(*fit)
+    assert "no features besides label" in fail(*fit)
 
 
 def test_without_output_only_the_summary_is_shown(files, run):

@@ -212,7 +212,7 @@ class TestAsTheShellStartsIt:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
         assert process.returncode == 130
-        assert said == "Interrupted. The same command goes on from what is finished.\n"
+        assert said == "Interrupted. The same command continues from what is finished.\n"
 
     @pytest.mark.skipif(os.name == "nt", reason="pipes of Windows break otherwise")
     def test_a_reader_who_leaves_does_not_cost_the_result(self):

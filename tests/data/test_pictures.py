@@ -22,5 +22,5 @@ def test_a_folder_without_pictures_and_a_damaged_one(tmp_path):
     with pytest.raises(DataFileError, match="no picture"):
         read_pictures(tmp_path)
     (tmp_path / "a.png").write_bytes(b"nothing")
-    with pytest.raises(DataFileError, match=r"a.png is no picture that can be read"):
+    with pytest.raises(DataFileError, match=r"a.png cannot be read as a picture"):
         read_pictures(tmp_path)

@@ -64,16 +64,16 @@ def test_what_is_given_is_read_as_in_the_fit_and_not_by_its_looks(kwargs, tmp_pa
 
 def test_probabilities_where_the_fit_had_logits_are_an_error():
     ensemble, X, logits = given_logits()
-    with pytest.raises(ValueError, match="'p' holds probabilities, and held logits in the fit"):
+    with pytest.raises(ValueError, match="'p' holds probabilities; the fit had logits"):
         ensemble.predict({"a": X, "p": softmax(logits)})
 
 
 def test_logits_where_the_fit_had_probabilities_are_an_error():
     ensemble, X, logits = given_logits(form=softmax)
     assert ensemble.inputs_.given_as == {"p": "probabilities"}
-    with pytest.raises(ValueError, match="'p' has rows that are no probabilities"):
+    with pytest.raises(ValueError, match="'p' has rows that are not probabilities"):
         ensemble.predict({"a": X, "p": logits})
-    with pytest.raises(ValueError, match="'p' has rows that are no probabilities"):
+    with pytest.raises(ValueError, match="'p' has rows that are not probabilities"):
         ensemble.predict({"a": X[:1], "p": logits[:1]})
 
 
@@ -85,7 +85,7 @@ def test_training_and_held_out_samples_are_given_in_the_same_form():
     for first, second in ((train, held_out), (held_out, train)):
         ensemble = LayerEnsemble(given=["p"], random_state=0)
         labels = [y[:40], y[40:]] if first is train else [y[40:], y[:40]]
-        with pytest.raises(ValueError, match=r"holds probabilities|are no probabilities"):
+        with pytest.raises(ValueError, match=r"holds probabilities|are not probabilities"):
             ensemble.fit(first, labels[0], validation=(second, labels[1]))
 
 

@@ -28,7 +28,7 @@ def test_labels_ids_and_ignored_columns_are_no_features():
     chosen = choose_features(PLAIN, ROLES._replace(ignored=("a",)))
     assert chosen.features.names == ["b"]
     assert chosen.left_out == ["a", "name", "label"]
-    with pytest.raises(ValueError, match="no features beside a, b, name, label"):
+    with pytest.raises(ValueError, match="no features besides a, b, name, label"):
         choose_features(PLAIN, ROLES._replace(ignored=("a", "b")))
     with pytest.raises(ValueError, match=r"has no column 'aa'. Did you mean 'a'"):
         choose_features(PLAIN, ROLES._replace(ignored=("aa",)))

@@ -97,5 +97,5 @@ def test_samples_without_ids_or_labels(tmp_path):
 
 
 def test_a_store_that_does_not_tell_its_inputs(tmp_path):
-    with pytest.raises(StoreError, match="does not tell which inputs"):
+    with pytest.raises(StoreError, match="does not say which inputs"):
         known(tmp_path, inputs=None)

@@ -127,4 +127,4 @@ def test_the_verdict_calls_labels_clean_only_within_the_error(planted):
         f"About {noise.wrong:.0%} of the labels are wrong, or too hard to tell by these features."
     )
     clean = noise._replace(wrong=SETTINGS.standard_errors * noise.rate_error)
-    assert clean.verdict() == "The labels are about clean."
+    assert clean.verdict() == "The labels are nearly clean."

@@ -170,7 +170,7 @@ def test_a_small_feature_counts_in_single_precision(noisy, name):
 @pytest.mark.parametrize("name", sorted(UNDER_I))
 def test_nothing_beside_the_identity_is_told(noisy, name):
     X, y, _ = noisy
-    with pytest.warns(ReheadWarning, match="nothing beside the covariance I"):
+    with pytest.warns(ReheadWarning, match="nothing compared with the covariance I"):
         classifier(name).fit(X * 1e-30, y)
 
 

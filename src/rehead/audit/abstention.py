@@ -112,8 +112,8 @@ def abstention_threshold(
     confidence : float in (0, 1), default=0.9
     checked : bool, default=False
         Say so if somebody has checked these labels, and *the samples were drawn at random* first.
-        Suspects that were reviewed are no such draw: their labels are right now, but the samples
-        are others than those to come.
+        Reviewed suspects are not a random draw: their labels are right now, but they are not like
+        the samples to come.
     transition : array-like of shape (n_classes, n_classes), optional
         For labels that are noisy: the probability of each label (column) for each true class (row),
         known from elsewhere. What a model measured is not known well enough, and there is no
@@ -160,7 +160,7 @@ def abstention_threshold(
     if found is None:
         warn(
             f"No threshold can promise an error of {error:g} with confidence {confidence:g} on "
-            f"these {len(codes)} samples, so all predictions are abstained from. More held-out "
+            f"these {len(codes)} samples, so no prediction is accepted. More held-out "
             "samples or checked labels help, or a larger error."
         )
         return Abstention(np.inf, 0.0, np.nan, np.nan, confidence)
@@ -180,8 +180,8 @@ def predict_or_abstain(
     threshold : float or Abstention
         From :func:`abstention_threshold`.
     abstain : optional
-        What to say for the others; not a class. With None, or a value of another type than the
-        classes, the result is an array of objects.
+        The value for all other samples; it must not be a class. With None, or a value of another
+        type than the classes, the result is an array of objects.
 
     Returns
     -------
@@ -204,7 +204,7 @@ def predict_or_abstain(
             f"{threshold!r}."
         )
     if abstain is not None and np.isin(abstain, model.classes_):
-        raise ValueError(f"abstain={abstain!r} is a class. Choose a value that is none.")
+        raise ValueError(f"abstain={abstain!r} is a class. Choose a value that is not.")
     codes, confidences = _predicted(model, X)
     labels: Array = model.classes_[codes]
     value = np.asarray(abstain)

@@ -42,7 +42,7 @@ def audit_files(
     labels, ids : column of a table, path or FILE:COLUMN, optional
         Default: those of the feature store; row numbers for ids where there is none.
     ignore : sequence of str
-        Columns of a table that are no features.
+        Columns of a table that are not features.
     """
     return audit_source(model, Source(data, labels, ids, ignore)).report
 

@@ -131,7 +131,7 @@ class LabelReport(LabelScores):
         return review.n_review(self.quality, share, one_in)
 
     def expected_wrong(self, n: int | None = None) -> float:
-        """How many of the n worst labels (of all of them) are wrong, in expectation."""
+        """How many of the n worst labels (default: all) are wrong, in expectation."""
         return review.expected_wrong(self.quality, n)
 
     def neighbours(

@@ -42,8 +42,8 @@ def score_labels(
     y : array-like of shape (n_samples,)
         Labels to be judged, of classes that the model knows.
     ids : array-like of shape (n_samples,), optional
-        Names of the samples, each another one. Default: the index of X or y, where these are of
-        pandas and the index is more than row numbers.
+        Names of the samples, all different. Default: the pandas index of X or y, if it is more than
+        row numbers.
     in_sample : bool or boolean array-like of shape (n_samples,), optional
         Which rows the model was fitted on. Default: those that are recognised. Rows with False are
         judged as new ones, even if they are recognised; rows with True that are not recognised are

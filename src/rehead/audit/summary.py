@@ -17,7 +17,7 @@ from rehead.gaussian.settings import SETTINGS
 SHOWN = 5
 """Number of the worst labels, and of confusions, that are shown."""
 FEW = 0.01
-"""Labels are about clean if fewer than this share are suspect, and the rate may well be 0."""
+"""Labels are nearly clean if fewer than this share are suspect, and the rate may well be 0."""
 
 
 def summary(scores: LabelScores, show: int = SHOWN) -> str:
@@ -63,8 +63,8 @@ def _noise(scores: LabelScores) -> str:
     if _cannot_tell(scores):
         most = min(rate + SETTINGS.standard_errors * error, 1.0)
         least = "up to" if nothing_found else f"{rate:.0%} to"
-        return f"{least} {most:.0%} wrong, it cannot be told"
-    return "about clean" if nothing_found else f"{about(rate)} {DOUBTFUL}"
+        return f"{least} {most:.0%} wrong, how many is unclear"
+    return "nearly clean" if nothing_found else f"{about(rate)} {DOUBTFUL}"
 
 
 def _cannot_tell(scores: LabelScores) -> bool:

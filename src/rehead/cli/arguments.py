@@ -37,17 +37,17 @@ TextColumn = Annotated[
 Transform = Annotated[
     str | None,
     typer.Option(
-        help="package.module:function that makes inputs of the network: a tensor of a PIL image; "
-        "of a list of texts a tensor, or a dict of tensors."
+        help="package.module:function that prepares inputs: it turns a PIL image into a tensor, or "
+        "a list of texts into a tensor or a dict of tensors."
     ),
 ]
 Tokenizer = Annotated[
-    str | None, typer.Option(help="For texts: folder or name of a tokenizer of Hugging Face.")
+    str | None, typer.Option(help="For texts: folder or name of a Hugging Face tokenizer.")
 ]
 Size = Annotated[
     int | None,
     typer.Option(
-        help="Width and height of images where there is no transform.",
+        help="Width and height of images, without --transform.",
         min=1,
         show_default="224",
     ),
@@ -82,8 +82,8 @@ Ignore = Annotated[
 Labeller = Annotated[
     str | None,
     typer.Option(
-        help="Who labels with semantic noise: logistic, or a network: densenet100, resnet34, "
-        "vgg13 (the paper's), resnet-small, ...",
+        help="What makes the labels of semantic noise: logistic, or a network: densenet100, "
+        "resnet34, vgg13 (the paper's), resnet-small, ...",
         show_default="logistic for vectors, resnet-small for images",
     ),
 ]

@@ -33,7 +33,9 @@ def corrupt(
     ],
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", help="Noisy labels: .npy, .txt; .csv, .parquet: details."),
+        typer.Option(
+            "--output", "-o", help="Noisy labels: .npy, .txt; .csv, .parquet add details."
+        ),
     ],
     noise: Annotated[
         str, typer.Option(help="uniform, flip, symmetric, pair-flip, ...; semantic for a data set.")
@@ -49,9 +51,9 @@ def corrupt(
     labeller: Labeller = None,
     labels: Annotated[str | None, typer.Option(help="The column of labels of a table.")] = None,
     ids: Ids = None,
-    seed: Annotated[int, typer.Option(help="Of the random choice.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random choice.", min=0)] = 0,
 ) -> None:
-    """Make some labels wrong on purpose. The file of clean ones is left alone."""
+    """Make some labels wrong on purpose. The file of clean labels is not changed."""
     need_folder(output)
     need_other_file(output, source, labels, ids)
     import numpy as np

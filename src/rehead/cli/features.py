@@ -82,7 +82,7 @@ def features(
     size: Size = None,
     trust: Trust = False,
 ) -> None:
-    """Extract hidden features to a store on disk. A killed run goes on where it stopped."""
+    """Extract hidden features to a store on disk. The same command continues a killed run."""
     need_other_folder(output, net, weights, data, labels, ids, tokenizer)
     from rehead.torch import extract_features
     from rehead.torch.features import CHOSEN

@@ -83,7 +83,7 @@ def predict(
 ) -> None:
     """Predict labels from features: id, label and its probability, as a table.
 
-    --labels only says which column of the table holds labels, and is no feature.
+    --labels only says which column of the table holds labels, so that it is not a feature.
     """
     need_folder(output)
     need_ending(output, (".csv", ".parquet"))

@@ -22,7 +22,7 @@ class Paths(NamedTuple):
 def next_steps(report: LabelReport, paths: Paths, source: Source, left_out: list[str]) -> list[str]:
     """Commands to review, correct and fit again; none where no label needs a look.
 
-    ``left_out`` are columns of the table that are no features.
+    ``left_out`` are columns of the table that are not features.
     """
     n = report.n_review()
     if not n:

@@ -39,7 +39,7 @@ def friendly(command: Callable[..., None]) -> Callable[..., None]:
                 command(*args, **kwargs)
         except KeyboardInterrupt as error:
             more = (
-                " The same command goes on from what is finished."
+                " The same command continues from what is finished."
                 if command.__name__ in RESUMED
                 else ""
             )

@@ -18,7 +18,8 @@ def train(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the run.")],
     data: Annotated[str, typer.Option(help="A data set: digits, cifar10, reuters8, ...")],
     model: Annotated[
-        str | None, typer.Option(help="resnet34, densenet100, cnn9, fcn, resnet-small, ...")
+        str | None,
+        typer.Option(help="Network: resnet34, densenet100, cnn9, fcn, resnet-small, ..."),
     ] = None,
     method: Annotated[
         str, typer.Option(help="cross-entropy, forward, d2l, co-teaching, ...")
@@ -52,20 +53,28 @@ def train(
         ),
     ] = None,
     noise_rate: Annotated[
-        float | None, typer.Option(help="What the method is told of the noise.")
+        float | None, typer.Option(help="Share of wrong labels that the method assumes.")
     ] = None,
-    trusted: Annotated[float, typer.Option(help="Share of known labels (glc, ...).")] = 0.01,
+    trusted: Annotated[
+        float, typer.Option(help="Share of labels known to be right (glc, ...).")
+    ] = 0.01,
     limit: Annotated[
         int | None, typer.Option(help="How many training samples to take.", min=1)
     ] = None,
-    epochs: Annotated[int | None, typer.Option(help="In place of the recipe's.", min=1)] = None,
-    model_option: Annotated[list[str] | None, typer.Option(help="width=16, ...")] = None,
-    method_option: Annotated[list[str] | None, typer.Option(help="ramp=5, ...")] = None,
-    seed: Annotated[int, typer.Option(help="Of noise, weights and order.", min=0)] = 0,
+    epochs: Annotated[
+        int | None, typer.Option(help="Epochs, in place of the recipe's.", min=1)
+    ] = None,
+    model_option: Annotated[
+        list[str] | None, typer.Option(help="Of the network: width=16, ...")
+    ] = None,
+    method_option: Annotated[
+        list[str] | None, typer.Option(help="Of the method: ramp=5, ...")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of noise, weights and order.", min=0)] = 0,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, ...")] = None,
     precision: Annotated[str, typer.Option(help="float32 or bfloat16.")] = "float32",
 ) -> None:
-    """Train a network on noisy labels. A killed run goes on when it is called again."""
+    """Train a network on noisy labels. The same command continues a killed run."""
     import rehead.torch  # noqa: F401  (says what to install if torch is missing)
 
     _check_noise(noise, rate, labels, labeller, outside)

@@ -49,7 +49,7 @@ class _Bounded:
         self._stream, self._path, self._left = stream, path, most
 
     def read(self, n: int) -> bytes:
-        """So many bytes, if they are allowed."""
+        """Read ``n`` bytes, if they are allowed."""
         block = self._stream.read(min(n, self._left + 1))
         self._left -= len(block)
         if self._left < 0:

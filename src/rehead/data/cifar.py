@@ -58,7 +58,7 @@ def records(content: bytes, *, label_bytes: int) -> Labelled:
     """Images and labels; the last label byte of a record is the one that counts."""
     length = label_bytes + PIXELS
     if not content or len(content) % length:
-        raise ValueError(f"{len(content)} bytes are no whole number of records of {length}.")
+        raise ValueError(f"{len(content)} bytes are not a whole number of records of {length}.")
     rows: Array = np.frombuffer(content, np.uint8).reshape(-1, length)
     images = rows[:, label_bytes:].reshape(-1, 3, 32, 32)
     return Labelled(np.ascontiguousarray(images), rows[:, label_bytes - 1])

@@ -43,7 +43,7 @@ ANSWER_SECONDS = 120.0
 """Seconds in which it must have said that a file follows."""
 SLOW_SECONDS = 60.0
 SLOWEST = 10 << 10
-"""Bytes a second that must arrive on average, over so many seconds."""
+"""Bytes per second that must arrive on average, over this many seconds."""
 
 
 class DownloadError(OSError):
@@ -112,7 +112,7 @@ def fetch(
                 part.unlink(missing_ok=True)
             if full:
                 raise DownloadError(_full(part, size)) from error
-            kept = " What has arrived is kept: the next try goes on." if part.exists() else ""
+            kept = " What has arrived is kept: the next try continues." if part.exists() else ""
             raise DownloadError(
                 f"{target.name} could not be downloaded ({_reason(error)}).{kept} "
                 f"{manual_steps(url, target, sha256)}"

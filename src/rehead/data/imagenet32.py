@@ -42,7 +42,7 @@ def read_npz(path: Path, names: list[str]) -> Labelled:
 
 
 def class_names(files: Files) -> list[str]:
-    """Names from ``map_clsloc.txt`` (WordNet id, number, name a line) if it is there."""
+    """Names from ``map_clsloc.txt`` (WordNet id, number and name per line) if it is there."""
     listing = files.find("map_clsloc.txt")
     names = [str(c) for c in range(1, N_CLASSES + 1)]
     if listing is not None:

@@ -56,6 +56,6 @@ def _read(file: Path, size: tuple[int, int]) -> Array:
             pixels: Array = np.asarray(picture.convert("RGB").resize((width, height)))
     except (OSError, ValueError, SyntaxError) as error:
         raise DataFileError(
-            f"{file} is no picture that can be read ({error}). Remove it from the folder."
+            f"{file} cannot be read as a picture ({error}). Remove it from the folder."
         ) from error
     return pixels.transpose(2, 0, 1)

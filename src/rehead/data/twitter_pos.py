@@ -76,7 +76,7 @@ def read_embeddings(files: Files, words: set[str]) -> dict[str, Array]:
     if path is None:
         raise FileNotFoundError(
             "Word embeddings are missing, and they cannot be downloaded. Put the paper's 50 "
-            "dimensional embeddings-twitter.txt (a word and 50 numbers a line) into "
+            "dimensional embeddings-twitter.txt (a word and 50 numbers per line) into "
             f"{files.folders[0]}, or take the words themselves with raw=True and embed them with "
             "vectors of your own."
         )

@@ -5,7 +5,7 @@ and any encoder that never saw the labels) have not. So
 
 1. layers that did not memorise the labels are the judges (``judges.py``); joined, they say how far
    each label is to be trusted ("anchored", see ``gaussian/anchored.py``), and what the noise is;
-2. every layer is estimated anew, samples weighted by that trust or counted to what they are
+2. every layer is estimated anew, samples weighted by that trust or counted for what they are
    (``members.py``);
 3. on held-out noisy labels, with the *one* transition matrix of the judges, each member is
    calibrated (but for the judge, which is from the training labels, judged leave-one-out) and the
@@ -148,7 +148,7 @@ def _fitted(
 
 
 def _weighed(fitted: FittedEnsemble, problem: Problem, held_out: HeldOut) -> FittedEnsemble:
-    """Given posteriors made honest, and weights under which held-out labels are most likely."""
+    """Given posteriors calibrated, and weights under which held-out labels are most likely."""
     step("weighing members")
     assert fitted.transition is not None
     T, codes = fitted.transition, held_out.codes

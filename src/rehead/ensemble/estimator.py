@@ -38,14 +38,14 @@ class LayerEnsemble(ClassifierMixin, BaseEstimator):
     """One robust Gaussian classifier for each layer; their posteriors are averaged with weights.
 
     By default (``estimator="auto"``) the layers find a *consensus*: those that did not memorise the
-    training labels judge them, every layer is estimated from the labels that are trusted, and
-    members (the layers, the stack of the judges, posteriors that are given) are calibrated and
-    mixed as held-out noisy labels ask for. ``explain()`` tells what was found and chosen.
+    training labels judge them, and every layer is estimated from the labels that are trusted. The
+    members (the layers, the stack of the judges, given posteriors) are calibrated, and mixed so
+    that held-out noisy labels are most likely. ``explain()`` says what was found and chosen.
 
-    With another estimator or a preset, layers are estimated on their own, and the weights minimise
-    the negative log likelihood of held-out, noisy validation labels, of which only the half nearest
-    to the mean of its given label is used (squared Mahalanobis distance in the penultimate layer),
-    since the rest is more likely to be wrong (the paper's rule).
+    With another estimator or a preset, layers are estimated on their own. The weights then follow
+    the paper's rule: they minimise the negative log likelihood of held-out, noisy labels. Only the
+    half of the held-out samples nearest to the mean of their given label is used (squared
+    Mahalanobis distance in the penultimate layer), since the rest is more likely to be wrong.
 
     Validation samples must not be training samples: a network has memorised the labels it was
     trained on, in its deepest layers most of all.
@@ -62,7 +62,7 @@ priors, random_state
         Names of layers that are posteriors already, as probabilities or logits of the classes in
         sorted order: the network's own softmax, for example. They are weighted, not estimated.
     weights : {"nll", "corrected", "equal"}, optional
-        How layers that were each estimated on their own are weighted; setting it says no to the
+        How layers that were each estimated on their own are weighted. Setting it switches off the
         consensus of "auto". "nll" is the paper's rule, and the default for other estimators; it
         needs validation samples (without any, members count equally, with a warning).
         "corrected" maximises the likelihood of the *noisy* labels of all validation samples,
@@ -70,7 +70,7 @@ priors, random_state
         rewarded for reproducing the noise. "equal" needs no validation data.
     stack : bool, default=False
         Join all layers into one feature vector and estimate one Gaussian classifier on it, which
-        knows how layers are correlated. It needs more samples a class than features in all.
+        knows how layers are correlated. It needs more samples per class than features in all.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ priors, random_state
         The estimated transition matrix, for "auto" and for ``weights="corrected"``.
     consensus_ : Consensus or None
         For "auto": the layers' memorisation gaps, which of them judged the labels, the noise model
-        and how far each training label counts (NaN for samples that had to be held out; not kept
+        and how much each training label counts (NaN for samples that had to be held out; not kept
         in files).
     noise_ : NoiseModel or None
         What was found out about the noise: by the judges of a consensus, or by all members on
@@ -110,7 +110,7 @@ priors, random_state
     ['early', 'late', 'stack']
     >>> float(ens.score(held_out, y[:50]))
     1.0
-    >>> "about clean" in ens.explain()
+    >>> "nearly clean" in ens.explain()
     True
     """
 
@@ -168,7 +168,7 @@ priors, random_state
         validation : (mapping like ``layers``, labels) or (mapping, labels, ids), optional
             Held-out samples, with labels as noisy as the training ones.
         ids : array-like of shape (n_samples,), optional
-            Ids of the training samples: a warning tells if validation samples are among them.
+            Ids of the training samples: you are warned if validation samples are among them.
         trusted : boolean array-like of shape (n_samples,), optional
             Samples whose label is known to be right.
         groups : array-like of shape (n_samples,), optional
@@ -214,7 +214,7 @@ priors, random_state
 
     @property
     def finds_consensus(self) -> bool:
-        """Whether the layers are to find a consensus; settings of the other ways say no."""
+        """Whether the layers look for a consensus; settings of other methods switch that off."""
         own = self.weights is not None or self.penultimate is not None or self.stack
         return self.preset is None and self.estimator in (None, "auto") and not own
 
@@ -290,7 +290,7 @@ priors, random_state
         return labels
 
     def score(self, X: Layers, y: Any, sample_weight: Any = None) -> float:
-        """Share of the labels that are predicted."""
+        """Accuracy: the share of these labels that is predicted."""
         labels = check.check_labels(y, self.count_samples(X))
         return float(super().score(X, labels, sample_weight))
 

@@ -44,7 +44,7 @@ class Consensus(NamedTuple):
     Attributes
     ----------
     gaps : dict of layer name to float
-        Memorisation gaps, in nats a label; empty where no samples were held out by the user.
+        Memorisation gaps, in nats per label; empty where no samples were held out by the user.
     judges : list of str
         The layers that judged the labels.
     noise : NoiseModel
@@ -81,7 +81,7 @@ class FittedEnsemble:
     members : dict of name to FittedGaussians
         One for each layer, or for layers that were joined ("stack").
     given : dict of name to Calibration or None
-        Members that are posteriors already, and how they are made honest.
+        Members that are posteriors already, and how they are calibrated.
     weights : array of shape (n_members,)
         Of the members, then of the given ones.
     stacked : list of str
@@ -131,7 +131,7 @@ class FittedEnsemble:
         return join(layers, self.stacked if name == STACK else [name])
 
     def given_posterior(self, name: str, layers: Layers) -> Array:
-        """The posterior of a given member, honest where held-out labels made it so."""
+        """The posterior of a given member, calibrated where there were held-out labels."""
         posterior = as_posterior(layers[name], len(self.classes), name)
         calibration = self.given[name]
         if calibration is None:
@@ -330,7 +330,7 @@ def _check_names(fitted: FittedEnsemble) -> None:
     if fitted.consensus is not None:
         judges = fitted.consensus.judges
         require(len(judges) > 0, "judgement.judges must not be empty.")
-        require(fitted.judging_member in members, "judgement.judges are no members.")
+        require(fitted.judging_member in members, "judgement.judges are not members.")
 
 
 def mixture(weights: Array, posteriors: Iterable[Array]) -> Array:

@@ -110,7 +110,7 @@ class LayerInputs:
     def later(self, layers: Any) -> dict[str, Array]:
         """Features of other samples, and given posteriors as probabilities.
 
-        Where an earlier file does not tell how these are read, they are passed on as they are.
+        Where an earlier file does not say how these are read, they are passed on as they are.
         """
         check.check_layers(layers, expected=self.names)
         return {name: self._later(name, layers[name]) for name in self.names}
@@ -172,9 +172,9 @@ def _given(values: Any, name: str) -> Array:
 
 
 NEAR_ONE = 1e-3
-"""So far from 1 may the sum of probabilities be, for rounding; ten times as far after the fit."""
+"""The sum of probabilities may be this far from 1, by rounding; ten times as far after the fit."""
 NO_CHANCE = 10
-"""So many rows of logits are not all distributions by chance."""
+"""This many rows of logits are not all distributions by chance."""
 
 
 def as_posterior(values: Any, n_classes: int, name: str) -> Array:
@@ -191,13 +191,13 @@ def read_posterior(p: Array, given_as: str, name: str) -> Array:
     if given_as == PROBABILITIES:
         if not _are_distributions(p, 10 * NEAR_ONE):
             raise ValueError(
-                f"The posterior {name!r} has rows that are no probabilities: they must not be "
+                f"The posterior {name!r} has rows that are not probabilities: they must not be "
                 "negative and must sum to 1. The fit had probabilities, so pass probabilities."
             )
         return p
     if len(p) >= NO_CHANCE and _are_distributions(p, NEAR_ONE):
         raise ValueError(
-            f"The posterior {name!r} holds probabilities, and held logits in the fit. Pass logits."
+            f"The posterior {name!r} holds probabilities; the fit had logits. Pass logits."
         )
     return softmax(p, overwrite=True)
 
@@ -284,7 +284,7 @@ def warn_of_absent_classes(codes: Array, classes: Array) -> None:
     absent = classes[np.bincount(codes, minlength=len(classes)) == 0].tolist()
     if absent:
         warn(
-            f"No held-out sample is labelled {check.first_few(absent)}, so nothing tells how often "
+            f"No held-out sample is labelled {check.first_few(absent)}, so nothing shows how often "
             "that is right. Hold out samples of every class."
         )
 

@@ -153,7 +153,7 @@ def warn_if_held_out_is_cleaner(gaps: Mapping[str, float]) -> None:
     if gaps[best] < -SETTINGS.cleaner_gap:
         warn(
             f"Held-out labels are much likelier than training labels ({-gaps[best]:.2f} nats, in "
-            f"{best}), so they seem to be cleaner. Then it cannot be told which layers memorised "
+            f"{best}), so they seem to be cleaner. Then nothing shows which layers memorised "
             "the training labels, and the noise is underestimated. Hold out samples with labels "
             "from the same source as those of training; pass checked labels as trusted= instead."
         )

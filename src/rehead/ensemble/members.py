@@ -143,7 +143,7 @@ def class_sums(layers: Mapping[str, ByClass], opinion: Opinion) -> dict[str, Cla
 
 
 def counted_elsewhere(data: ByClass, sums: ClassSums) -> Counted:
-    """Samples counted to what they are.
+    """Samples counted for what they are.
 
     The scatter of all samples does not depend on what they are, so it is the usual one with the
     class means moved.
@@ -156,7 +156,7 @@ def counted_elsewhere(data: ByClass, sums: ClassSums) -> Counted:
 def _fitted(problem: Problem, data: ByClass, best: Candidate) -> FittedGaussians:
     """A member as a value like any other; but it neither measured noise nor what is usual."""
     weights, counted_as, _ = best.composition
-    # Where a sample counted to another class, that much of its label is not trusted.
+    # Where a sample counted for another class, that much of its label is not trusted.
     trust = np.where(counted_as == problem.codes, weights, 1.0 - weights)
     return FittedGaussians(
         classes=problem.classes,

@@ -27,7 +27,7 @@ def mixture_weights(likelihoods: Array, prior: Array | float = 0.0) -> Array:
     likelihoods : array of shape (n_samples, n_members)
         ``P_l(y_i | x_i)``.
     prior : float or array of shape (n_members,), default=0
-        Each member counts as if so many more samples spoke for it, so that a few samples cannot
+        Each member counts as if this many more samples spoke for it, so that a few samples cannot
         switch it off.
 
     Examples

@@ -39,7 +39,7 @@ class TrainSettings:
         Kind and share of noise; for "semantic", ``rate`` is the share of clean samples that teach
         the labeller, and 0 stands for that of the paper: 0.2 for CIFAR-100, 0.05 for other data.
     labeller : str, optional
-        Who labels with semantic noise: "logistic" (regression on the inputs as they are), or a
+        What makes the labels of semantic noise: "logistic" (regression on the plain inputs), or a
         network: densenet100, resnet34 and vgg13 are the paper's. Default: "logistic" for vectors,
         "resnet-small" for images. Networks are trained with the recipe of the run; with "quick",
         which is made to memorise, with "quick-labeller".
@@ -49,7 +49,7 @@ class TrainSettings:
     labels : array, optional
         Noisy labels of one's own for the training samples, in their order, in place of made ones.
     noise_rate : float, optional
-        What methods are told. Default: the rate that was made.
+        Share of wrong labels that methods assume. Default: the rate that was made.
     trusted : float
         Share of samples with known labels, for the methods that need some.
     validation : int or float, optional
@@ -96,9 +96,9 @@ class NoisyTask(NamedTuple):
     Attributes
     ----------
     splits : Splits
-        With true labels; some inputs are others than they were, where the noise is open-set.
+        With true labels; where the noise is open-set, some inputs were replaced.
     labels, validation_labels : array
-        What a run learns from, and what it is told about held-out samples.
+        What a run learns from, and what it gets for held-out samples.
     changed : boolean array
         The training samples whose label, or input, is wrong.
     rate : float
@@ -121,7 +121,7 @@ class NoisyTask(NamedTuple):
 def noisy_task(settings: TrainSettings, folder: Path | None = None) -> NoisyTask:
     """Load the data and make its labels noisy, validation labels in the same way.
 
-    The training of a labeller is kept in the folder, and goes on from there.
+    The training of a labeller is kept in the folder, and continues from there.
     """
     splits = load_inputs(settings)
     if settings.labels is not None:

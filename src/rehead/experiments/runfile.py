@@ -72,7 +72,7 @@ def read_run(folder: Path, known: Iterable[str]) -> dict[str, Any]:
         content = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
         raise ModelFileError(
-            f"{path} is damaged: it is no JSON ({error}). Call `rehead train` again with the same "
+            f"{path} is damaged: it is not JSON ({error}). Call `rehead train` again with the same "
             "options: what is finished is not trained again."
         ) from error
     version = content.get("version") if isinstance(content, dict) else None

@@ -24,7 +24,7 @@ LABEL_NAME = re.compile(r"(?i)labels?|targets?")
 
 
 class Roles(NamedTuple):
-    """Columns that are no features, and what they are.
+    """Columns that are not features, and what they are.
 
     ``elsewhere`` is the name of a column of labels in another file.
     """
@@ -74,7 +74,7 @@ def choose_features(table: Table, roles: Roles, known: Sequence[str] | None = No
     else:
         names = [name for name in table.names if name not in why]
         if not names:
-            raise ValueError(f"{table.path} holds no features beside {short_list(list(why))}.")
+            raise ValueError(f"{table.path} holds no features besides {short_list(list(why))}.")
         _refuse_index(table, names)
         _refuse_labels(table, names, roles)
         _refuse_text(table, names)
@@ -108,7 +108,7 @@ def _refuse_index(table: Table, names: list[str]) -> None:
         return
     what = "has no name" if index[0] == INDEX else f"is called {index[0]!r}"
     raise ValueError(
-        f"A column of {table.path} {what}: probably a pandas index, which is no feature. Say "
+        f"A column of {table.path} {what}: probably a pandas index, not a feature. Say "
         f'--ids "{index[0]}" if it names the samples, or --ignore "{index[0]}"; or have pandas '
         "write the table with index=False."
     )
@@ -148,7 +148,7 @@ def _refuse_ids(table: Table, names: list[str]) -> None:
         if (numbers == np.round(numbers)).all():
             raise ValueError(
                 f"The column {name!r} of {table.path} has a different whole number in each "
-                f"row: probably ids, which are no feature. Say --ids {_quoted(name)} or --ignore "
+                f"row: probably ids, not a feature. Say --ids {_quoted(name)} or --ignore "
                 f"{_quoted(name)}. If it is a feature, give it another name."
             )
 

@@ -33,7 +33,7 @@ def parse_csv(path: Path) -> Parsed:
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         raise ValueError(
-            f"Line {line} of {path} holds a NUL character: it is no text, or UTF-16 that does not "
+            f"Line {line} of {path} holds a NUL character: it is not text, or UTF-16 that does not "
             "say so. Save it as CSV UTF-8."
         )
     skip = 0

@@ -45,7 +45,7 @@ class KnownRows:
         manifest: Manifest = files.manifest
         if INPUTS not in manifest.columns:
             raise StoreError(
-                f"The store {files.folder} does not tell which inputs it was made from. It can be "
+                f"The store {files.folder} does not say which inputs it was made from. It can be "
                 "read, but not used for this extraction: choose another folder, or delete this one."
             )
         self._numbered = manifest.numbered

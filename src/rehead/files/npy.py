@@ -93,7 +93,7 @@ def read_npy_header(path: str | os.PathLike[str]) -> NpyHeader:
 
 
 def header_of(file: IO[bytes], size: int, name: object) -> NpyHeader:
-    """Read and check the header of a file of so many bytes; the array begins where it is then."""
+    """Read and check the header of a file of ``size`` bytes; the array begins where it is then."""
     try:
         version = np.lib.format.read_magic(file)
         if version not in _HEADERS:

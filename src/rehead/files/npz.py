@@ -35,7 +35,7 @@ def npz_headers(path: Path) -> dict[str, NpyHeader]:
 def read_npz(path: Path, names: Sequence[str]) -> dict[str, Array]:
     """Some arrays of an ``.npz`` file.
 
-    A compressed file may be far larger in memory, and honestly so. It is refused only where it
+    A compressed file may well be far larger in memory. It is refused only where it
     does not fit into the memory that is free.
     """
     headers = npz_headers(path)

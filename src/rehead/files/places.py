@@ -89,7 +89,7 @@ def read_column(source: str | Path) -> Array:
     """One column: labels or ids.
 
     From ``.npy`` or ``.npz``, a table with one column, a named column of a table
-    (``file.csv:label``), or a text file with one value a line.
+    (``file.csv:label``), or a text file with one value per line.
     """
     return Place(*split_column(str(source))).read()
 

@@ -33,7 +33,7 @@ class Source(NamedTuple):
     labels, ids : str, optional
         A column of the table ``data``, a file, or FILE:COLUMN.
     ignore : sequence of str
-        Columns of the table that are no features; one text may name several, with commas.
+        Columns of the table that are not features; one text may name several, with commas.
     option : str
         What the option for labels is called, for messages.
     """
@@ -126,7 +126,7 @@ def read_samples(
 
 
 def _names_of_samples(table: Table | None, others: list[str], ids: Array | None) -> list[Array]:
-    """The ways in which samples are named: by ids, and by columns that are no features."""
+    """The ways in which samples are named: by ids, and by columns that are not features."""
     columns = [] if table is None else [table.cells(name) for name in others]
     return columns if ids is None else [ids.astype(str), *columns]
 

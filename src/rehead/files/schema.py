@@ -321,7 +321,7 @@ SCALARS = {
 }
 """The types that labels of a kind have in JSON."""
 WIDEST, ROOM = 64, 2**22
-"""Text takes the room of the longest one for each: so many times what the file holds, at most."""
+"""Text takes the room of the longest one for each: at most this many times what the file holds."""
 
 
 def labels(size: str, *, ascend: bool = False) -> Field:

@@ -57,7 +57,7 @@ class Chunk(NamedTuple):
 
 
 class StoreWriter:
-    """Writes chunks to a store, or goes on with one that was left unfinished.
+    """Writes chunks to a store, or continues one that was left unfinished.
 
     There is one writer at a time. A complete store is never changed.
 
@@ -71,12 +71,12 @@ class StoreWriter:
         Settings of the extraction, for each its values by layer; a store that was made with others
         is not continued.
     shard_rows : int, default=16384
-        A shard ends with the first chunk that brings it to so many rows.
+        A shard ends with the first chunk that brings it to this many rows.
 
     Attributes
     ----------
     n_rows, n_chunks : int
-        What is safely on disk already; a resumed run skips so many chunks.
+        What is safely on disk already; a resumed run skips this many chunks.
     complete : bool
     files : ShardFiles
         What is on disk, to be read.
@@ -162,7 +162,7 @@ class StoreWriter:
         found = read_manifest(self.path)
         if found.version < VERSION:
             raise StoreError(
-                f"The store {self.path} was written by an earlier rehead, and does not tell which "
+                f"The store {self.path} was written by an earlier rehead, and does not say which "
                 "data it was made from. It can be read, but not used for this extraction: choose "
                 "another folder, or delete this one."
             )
@@ -309,7 +309,7 @@ class FeatureStore:
         if not manifest.complete:
             raise StoreError(
                 f"The store {self.path} is not complete ({manifest.n_rows} rows so far). Run the "
-                "same extraction again; it goes on where it stopped."
+                "same extraction again; it continues where it stopped."
             )
         self._manifest = manifest
         self._files = ShardFiles(self.path, manifest)

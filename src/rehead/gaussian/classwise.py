@@ -103,9 +103,9 @@ def _too_close(gaussians: TiedGaussians) -> list[str]:
     if not 0 < apart < LEAST_APART:
         return []
     return [
-        f"The classes are {apart**0.5:.0e} apart, which is nothing beside the covariance I that "
-        "this estimator assumes, so all are equally likely. Bring the features to a common scale, "
-        "or use estimator='sample'."
+        f"The classes are {apart**0.5:.0e} apart, which is nothing compared with the covariance I "
+        "that this estimator assumes, so all are equally likely. Bring the features to a common "
+        "scale, or use estimator='sample'."
     ]
 
 

@@ -31,7 +31,7 @@ class Composition(NamedTuple):
 
     @classmethod
     def from_rows(cls, weights: Array, counted_as: Array, n_classes: int) -> Composition:
-        """Of all rows that were counted, each to one class."""
+        """Of all rows that were counted, each for one class."""
         totals = np.bincount(counted_as, weights=weights, minlength=n_classes)
         return cls(weights, counted_as, totals)
 

@@ -27,8 +27,8 @@ def doubts_about_labels(wrong: float, trust: Array, codes: Array, classes: Array
     """
     if wrong > SETTINGS.mostly_wrong:
         return [
-            f"About {wrong:.0%} of the labels seem to be wrong. With so many, classes can be taken "
-            "for one another. Mark some labels that are known to be right with trusted=."
+            f"About {wrong:.0%} of the labels seem to be wrong. With so many, classes may be "
+            "mistaken for one another. Mark some labels that are known to be right with trusted=."
         ]
     size = np.bincount(codes, minlength=len(classes))
     right = np.bincount(codes, weights=trust, minlength=len(classes))

@@ -29,7 +29,7 @@ from rehead.gaussian.probability import LEAST_PROBABILITY, softmax
 from rehead.gaussian.settings import SETTINGS
 
 DOUBTFUL = "wrong, or too hard to tell by these features"
-"""What the share stands for: where classes overlap, the two cannot be told apart."""
+"""What the share stands for: where classes overlap, the two cannot be distinguished."""
 
 
 class NoiseModel(NamedTuple):
@@ -85,18 +85,18 @@ class NoiseModel(NamedTuple):
         if self.unseen > SETTINGS.told_share:
             most = self.wrong + self.unseen
             return (
-                f"How many labels are wrong cannot be told: {self.wrong:.0%} by judges that have "
+                f"How many labels are wrong is unclear: {self.wrong:.0%} by judges that have "
                 f"memorised some of them, {most:.0%} by held-out labels."
             )
         reach = SETTINGS.standard_errors * self.rate_error
         if self.rate_error > SETTINGS.told_share:
             least, most = max(self.wrong - reach, 0.0), min(self.wrong + reach, 1.0)
             return (
-                "How many labels are wrong cannot be told from so few clear samples: between "
+                "How many labels are wrong is unclear from so few clear samples: between "
                 f"{least:.0%} and {most:.0%}."
             )
         if self.wrong <= reach:
-            return "The labels are about clean."
+            return "The labels are nearly clean."
         return f"{about(self.wrong).capitalize()} of the labels are {DOUBTFUL}."
 
     def posterior(self, scores: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What an estimator can be told: its options, the presets, and what users may set."""
+"""What can be set: options of an estimator, the presets, and what users may set."""
 
 from __future__ import annotations
 

@@ -42,15 +42,15 @@ class Settings:
     scarce_shrinkages: tuple[float, ...] = _setting(
         (0.97, 0.99), "and from these, where samples are scarce"
     )
-    scarce_rows: float = _setting(2, "with fewer samples a feature than this they are scarce")
+    scarce_rows: float = _setting(2, "with fewer samples per feature than this, they are scarce")
     strong_shrinkages: tuple[float, ...] = _setting(
         (0.6, 0.3), "these are followed to the end, however they look at first"
     )
     ample_rows: float = _setting(
-        50, "with this many samples a feature, strong shrinkages are not tried"
+        50, "with this many samples per feature, strong shrinkages are not tried"
     )
     clear_gain: float = _setting(
-        0.005, "nats a label by which strong shrinkage has to be better, at least"
+        0.005, "nats per label by which strong shrinkage must be better, at least"
     )
     trust_powers: tuple[float, ...] = _setting(
         (1.0, 2.0), "powers of the odds of a right label that samples are weighted by, in turn"
@@ -69,7 +69,8 @@ class Settings:
         0.3, "weak judges never ask a layer whose memorisation gap is larger, whatever it knows"
     )
     memorised_gap: float = _setting(
-        0.5, "with this memorisation gap (nats a label) or more, a layer knows its labels by heart"
+        0.5,
+        "with this memorisation gap (nats per label) or more, a layer knows its labels by heart",
     )
     cleaner_gap: float = _setting(
         0.25, "held-out labels that are likelier than training labels by this many nats are cleaner"
@@ -85,11 +86,11 @@ class Settings:
     judge_prior: float = _setting(5.0, "held-out samples that speak for the judge")
     one_in_held_out: int = _setting(5, "one in this many samples is held out where none are given")
     told_share: float = _setting(
-        0.05, "the share of wrong labels cannot be told if judges may miss more than this"
+        0.05, "the share of wrong labels is unclear if judges may miss more than this"
     )
     # What users are warned of (doubts.py).
     mostly_wrong: float = _setting(
-        0.65, "share of wrong labels above which right ones can hardly be told from them"
+        0.65, "share of wrong labels above which right ones hardly stand out"
     )
     far_below_usual: float = _setting(
         0.15, "how much rarer right labels are in a class of mostly wrong ones than in all"

@@ -37,7 +37,7 @@ class TiedGaussians:
     norms : array of shape (C,)
         ``(mu_c - centre)' Sigma^-1 (mu_c - centre)``.
     shrunk : float
-        What had to be shrunk beyond what was asked for, so that the inverse exists.
+        Shrinkage that was needed on top of what was set, so that the inverse exists.
     estimated : float
         Share of the covariance that was estimated from samples: 1 without shrinkage, 0 where it was
         given.

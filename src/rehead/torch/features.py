@@ -50,7 +50,7 @@ def extract_features(
         On any device. ``torch.compile`` and ``DataParallel`` wrappers are looked through. It gets
         its inputs in its own precision; whole numbers (token ids, bytes) stay what they are. Of
         several things that it returns, what is called "logits" are its logits, else the narrowest
-        tensor with one row a sample that has a column for each class.
+        tensor with one row per sample that has a column for each class.
     loader : DataLoader, data set, iterable of batches, tensor, array or (X, y)
         Batches are ``x``, ``(x, y)``, ``(x, y, id)`` or dicts; several inputs are ``((x1, x2),
         y)``. A ``DataLoader`` that shuffles is read in the order of its data set. Use one without

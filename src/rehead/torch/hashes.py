@@ -23,8 +23,8 @@ def input_hashes(batch: Batch) -> Array:
     """A 64-bit hash of each sample's inputs: values, shapes and types.
 
     It does not depend on which batch a sample comes in, unless the inputs themselves do (texts are
-    filled up to the longest of a batch), or not all of them have one row a sample. Objects that are
-    neither tensors, arrays, numbers nor text are known by their type only.
+    filled up to the longest of a batch), or not all of them have one row per sample. Objects other
+    than tensors, arrays, numbers and text are known by their type only.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def _is_column(value: Any, n: int) -> bool:
 
 
 def _rows(value: Any, n: int) -> Any:
-    """The bytes of each sample; None where there is not one row a sample."""
+    """The bytes of each sample; None where there is not one row per sample."""
     if isinstance(value, (tuple, list)):
         return [_content(item) for item in value]
     if not is_array(value):

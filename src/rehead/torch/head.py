@@ -56,8 +56,8 @@ class RobustHead:
     layers : "auto", "hidden", name, list of names, or mapping
         See :func:`extract_features`. "auto" takes the earliest hidden layer, the last blocks of the
         last stages, the input of the last linear layer and, for the default estimator, a witness
-        that cannot have memorised labels: the raw input in a coarse form; ``layers_`` tells which.
-        "hidden" leaves the witness out.
+        that cannot have memorised labels: the raw input in a coarse form. ``layers_`` says which
+        were taken. "hidden" leaves the witness out.
     estimator : str, optional
         See :class:`rehead.RobustGaussianClassifier`.
     pool : optional
@@ -65,12 +65,12 @@ class RobustHead:
     softmax : bool, optional
         Make the network's own softmax a member of the ensemble, weighted like a layer. By default
         it is one where the estimator is "auto", it is clear which output is which class, and
-        ``fit`` is given validation samples: labels that it was trained on it knows by heart.
+        ``fit`` is given validation samples: it knows the labels it was trained on by heart.
     class_names : sequence, optional
         The label of each output of the network, in the order of the outputs. By default labels
         that are whole numbers are the numbers of the outputs; names are those of a Hugging Face
-        configuration (``id2label``), or the outputs in sorted order. Labels, noisy as they are,
-        must bear that out: where they do not, the softmax is left out with a warning.
+        configuration (``id2label``), or the outputs in sorted order. The labels, though
+        noisy, must agree with that. Where they do not, the softmax is left out with a warning.
     keys : mapping, optional
         Entries of batches that are dicts; see :func:`extract_features`.
     **options
@@ -82,7 +82,7 @@ class RobustHead:
     ensemble_ : LayerEnsemble
         The numpy twin: the same predictions from extracted features.
     baselines_ : dict of name to LayerEnsemble
-        Other ways to predict from the same hidden layers, where ``fit`` was asked for them.
+        Other ways to predict from the same hidden layers, as named in ``fit(baselines=...)``.
     report_ : LabelReport
         The training labels, judged; ``report_.ids`` names the samples.
 
@@ -158,7 +158,7 @@ class RobustHead:
             Presets ("paper", "authors") or estimators ("sample", ...) to fit on the hidden layers
             as well, for :meth:`compare`.
         store : path, optional
-            Keep the training features there; a run that was killed goes on from it, and a second
+            Keep the training features there; a killed run continues from it, and a second
             fit uses them again. Other data, layers or another network are a ``StoreError``.
         progress : bool, optional
             Show progress bars. Default: in a terminal.
@@ -234,11 +234,11 @@ class RobustHead:
     def abstention_threshold(
         self, loader: Any, *, progress: bool | None = None, **options: Any
     ) -> Abstention:
-        """The confidence from which on predictions keep a promised error, on held-out samples.
+        """The lowest confidence at which predictions keep a promised error.
 
-        Their labels were checked, of samples drawn at random (``checked=True``), or it is known how
-        they go wrong (``transition=``). ``options`` are those of
-        :func:`rehead.abstention_threshold`.
+        It is proved on held-out samples. They were drawn at random and their labels checked
+        (``checked=True``), or it is known how their labels go wrong (``transition=``). ``options``
+        are those of :func:`rehead.abstention_threshold`.
         """
         self._check_fitted()
         abstaining.check_vouched(options)
@@ -298,7 +298,7 @@ class RobustHead:
     def neighbours(
         self, which: Any, train: Any = None, k: int = 5, *, progress: bool | None = None
     ) -> Neighbours:
-        """The nearest training samples that have other labels than those in question.
+        """The nearest training samples whose labels differ from those in question.
 
         Parameters
         ----------
@@ -307,7 +307,7 @@ class RobustHead:
         train : loader
             The training data again, in the same order: features are not kept.
         k : int, default=5
-            So many neighbours.
+            How many neighbours.
         """
         self._check_fitted()
         if train is None or is_real(train):
@@ -350,8 +350,8 @@ class RobustHead:
         Raises
         ------
         TypeError
-            If layers or pooling are functions, or ids are no numbers or text: a file cannot hold
-            them.
+            If layers or pooling are functions, or ids are neither numbers nor text: a file cannot
+            hold them.
         """
         self._check_fitted()
         settings = Settings(self.layers, self.pool, self.softmax, self.class_names, self.keys)

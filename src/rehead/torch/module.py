@@ -25,7 +25,7 @@ class RobustModule(nn.Module):
 
     The backbone is shared, not copied: ``copy.deepcopy(module)`` makes one that shares nothing. A
     module begins in evaluation mode, and the backbone with it; in training mode the features would
-    be others than those that the head was fitted on.
+    differ from those that the head was fitted on.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class RobustModule(nn.Module):
         self.eval()
 
     def forward(self, x: Any = None, *more: Any, **named: Any) -> Tensor:
-        """Log probabilities of the classes, one row a sample.
+        """Log probabilities of the classes, one row per sample.
 
         ``x`` is the input; a network with several inputs gets the others as it would without the
         head, in their order or by name.
@@ -124,7 +124,7 @@ class _TextModule(RobustModule):
         token_type_ids: Tensor | None = None,
         **named: Any,
     ) -> Tensor:
-        """Log probabilities of the classes, one row a sample."""
+        """Log probabilities of the classes, one row per sample."""
         own = {
             "input_ids": input_ids,
             "attention_mask": attention_mask,

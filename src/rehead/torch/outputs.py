@@ -16,9 +16,9 @@ LOGITS = "logits"
 
 
 def logits_of(output: Any, width: int | None = None, *, at_least: int = 1) -> Tensor | None:
-    """The logits in what a network returned, one row a sample; None where there are no vectors.
+    """The logits in what a network returned, one row per sample; None where there are no vectors.
 
-    What is called "logits" comes first. Of several tensors with one row a sample, as in
+    What is called "logits" comes first. Of several tensors with one row per sample, as in
     ``(features, logits)``, it is the first of the given width. Where the width is not known, it is
     the narrowest that is wide enough: there are rarely more classes than features.
 
@@ -46,7 +46,7 @@ class LogitsTaker:
         self.width = width
 
     def __call__(self, output: Any, batch: Batch) -> Tensor:
-        """One row a sample; without columns where the network gives no vectors."""
+        """One row per sample; without columns where the network gives no vectors."""
         logits = logits_of(output, self.width, at_least=_classes_seen(batch.labels))
         if logits is None or len(logits) != len(batch):
             logits = torch.zeros(len(batch), 0)

@@ -66,7 +66,7 @@ def _keras_norm_relu(width: int) -> nn.Module:
 
 @dataclass(frozen=True)
 class ResNetVariant:
-    """What tells residual networks of the same depth and width apart.
+    """How residual networks of the same depth and width differ.
 
     Attributes
     ----------

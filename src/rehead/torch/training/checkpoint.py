@@ -2,7 +2,7 @@
 
 One safetensors file, written whole or not at all and checked by a checksum. All randomness of an
 epoch comes from the seed and the epoch's number, so that nothing else has to be kept: a run that
-was killed goes on from the last whole epoch and ends with the same weights.
+was killed continues from the last whole epoch and ends with the same weights.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _writing(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise DiskError(
             f"Cannot write to {folder}: {error}. What was written before is untouched. Make room "
-            "and start again with the same arguments: training goes on from the last checkpoint."
+            "and start again with the same arguments: training continues from the last checkpoint."
         ) from error
 
 

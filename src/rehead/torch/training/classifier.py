@@ -88,7 +88,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         return predict_probabilities(self.net_, as_inputs(X), torch.device(device))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of the labels that are predicted."""
+        """Accuracy: the share of these labels that is predicted."""
         return float(super().score(X, check.check_labels(y), sample_weight))
 
     def predict(self, X: Any) -> Array:

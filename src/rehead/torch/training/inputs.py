@@ -17,7 +17,7 @@ from rehead.torch.training.run import PRECISIONS, Run
 from rehead.torch.training.task import HeldOut, MakeNet, Task
 
 ON_DEVICE = 2**31
-"""Inputs of up to so many bytes are moved to a GPU once, larger ones batch by batch."""
+"""Inputs of up to this many bytes are moved to a GPU once, larger ones batch by batch."""
 
 
 class GivenNet:

@@ -30,7 +30,7 @@ TEACHER = "teacher/"
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast a curriculum goes: which losses are small, and from when on that matters.
+    """How fast a curriculum goes: which losses are small, and when that starts to matter.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Pace:
     burn_in : float, default=0.18
         Share of training in which all samples count ("mixture" and "teacher").
     gamma : float, default=1
-        Losses so far above the threshold get weight 0 in the last tenth of "mixture".
+        Losses this far above the threshold get weight 0 in the last tenth of "mixture".
 
     Examples
     --------

@@ -45,7 +45,7 @@ Selection = Callable[[list[Tensor], list[Tensor], Batch, Moment, Memory], list[T
 """Losses and logits of each network to the weight of each sample for each network."""
 TrainFirst = Callable[[str, Task, "Method"], Trained]
 """Trains networks of their own before the real ones, as methods in several stages do: a name for
-the stage, a task, a method. A stage that was killed goes on like any run."""
+the stage, a task, a method. A stage that was killed continues like any run."""
 Preparation = Callable[[Task, TrainFirst], Memory]
 """What has to be known before training; it may train other networks first."""
 BeforeEpoch = Callable[[list[nn.Module], Task, Moment, Memory], None]

@@ -30,14 +30,14 @@ class Run:
     device : str or torch.device, optional
         Default: a GPU if there is one.
     precision : {"float32", "bfloat16"}, default="float32"
-        "bfloat16" is mixed precision: weights stay in single.
+        "bfloat16" is mixed precision: weights stay in float32.
     validation : (X, y), optional
         Held-out samples to watch: loss and accuracy go to the history.
     keep : {"last", "best"}, default="last"
         The last weights, as in the paper, or those with the smallest loss on ``validation``.
     folder : path, optional
         Where the log (JSON lines), checkpoints (after an epoch, if the last one is ten seconds old)
-        and the final weights go. Called again with the same arguments, training goes on from the
+        and the final weights go. Called again with the same arguments, training continues from the
         checkpoint and ends with the weights of an uninterrupted run.
     progress : bool, optional
         Show a progress bar; by default only in a terminal.
@@ -72,7 +72,7 @@ class Run:
 
     @property
     def reports(self) -> Reports:
-        """Where it tells how it goes."""
+        """Where it reports its progress."""
         folder = None if self.folder is None else Path(self.folder)
         return Reports(folder, self.progress, self.on_epoch)
 

@@ -18,9 +18,9 @@ def co_teaching(
     Parameters
     ----------
     noise_rate : float
-        Share of wrong labels: so many are forgotten.
+        Share of wrong labels; as many samples are left out.
     ramp : int, default=10
-        Epochs of a rise from 0; after them that share is forgotten.
+        The share left out rises from 0 in this many epochs; then it is ``noise_rate``.
     exponent : float, default=1
         The rise goes to ``noise_rate ** exponent``, as in the released code.
     """

@@ -51,7 +51,7 @@ def d2l(
         Epochs before the turning point is looked for; a third of all by default, as the published
         40 of 120 (CIFAR-10). :func:`published_settings` has those of other data sets.
     window : int, default=5
-        The newest LID must exceed the mean of so many before it by two standard deviations.
+        The newest LID must exceed the mean of this many before it by two standard deviations.
     neighbours, batches, batch_size : int
         LID is the mean over ``batches`` random batches, each searched for neighbours within.
     layer : str, optional
