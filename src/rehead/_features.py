@@ -81,6 +81,11 @@ def _check_values(values: Array, what: str, where: str) -> None:
     kind = values.dtype.kind
     if kind in "mM":
         raise _no_number(what, "times", where.format(0))
+    if kind == "V":
+        raise ValueError(
+            f"Input {what} holds records, {where.format(0)}. Features are numbers, a column each: "
+            "convert it with numpy.lib.recfunctions.structured_to_unstructured."
+        )
     if kind in "USTO":
         _check_objects(values, what, where)
     elif kind in "iu" and _are_large(values):

@@ -53,7 +53,10 @@ def cases(rng: np.random.Generator, folder: Path) -> Iterator[Case]:
             write, right = partial(path.write_bytes, content), same(model.answer)
         else:
             other = pick(rng, models)
-            what, write = f"file of {other.name}", partial(path.write_bytes, other.path.read_bytes())
+            what, write = (
+                f"file of {other.name}",
+                partial(path.write_bytes, other.path.read_bytes()),
+            )
             right = refused
             if type(other.answer) is type(model.answer) and other.load == model.load:
                 right = same(other.answer)
@@ -98,7 +101,11 @@ def _models(folder: Path) -> list[Model]:
             several.load,
             of_ensemble,
         ),
-        "paper": (several(preset="paper", random_state=0).fit(layers, y), several.load, of_ensemble),
+        "paper": (
+            several(preset="paper", random_state=0).fit(layers, y),
+            several.load,
+            of_ensemble,
+        ),
         "head": (
             RobustHead(net, random_state=0).fit((X.astype("f4"), y)),
             load_head,

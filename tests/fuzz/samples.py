@@ -38,7 +38,9 @@ def pick_named(rng: np.random.Generator, options: dict[str, Any]) -> tuple[str, 
     return name, options[name]
 
 
-def damage(content: bytes, rng: np.random.Generator, within: int | None = None) -> tuple[str, bytes]:
+def damage(
+    content: bytes, rng: np.random.Generator, within: int | None = None
+) -> tuple[str, bytes]:
     """Bytes of a file, some of them changed: flipped, cut off, overwritten, moved, added."""
     size = min(within or len(content), len(content))
     at, other = (int(rng.integers(size)) for _ in range(2))
