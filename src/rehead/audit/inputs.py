@@ -36,8 +36,9 @@ def rows_of(X: Any, rows: Any) -> Any:
         return {name: rows_of(values, rows) for name, values in X.items()}
     if hasattr(X, "iloc"):
         return X.iloc[rows]
-    # A list has no rows by number; polars and arrays do.
-    return np.asarray(X)[rows] if isinstance(X, (list, tuple)) else X[rows]
+    # A list has no rows by number, a buffer not by many; polars and arrays do.
+    has_rows = hasattr(X, "__getitem__") and hasattr(X, "shape") and not isinstance(X, memoryview)
+    return X[rows] if has_rows else np.asarray(X)[rows]
 
 
 def spans(n: int, n_columns: int) -> Iterator[slice]:
