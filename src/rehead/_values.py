@@ -67,7 +67,7 @@ def check_transition(T: Any, classes: Array) -> Array:
     ``T[i, j]`` is the probability of the label j for a sample of class i.
     """
     n = len(classes)
-    matrix = _numbers(T, n)
+    matrix: Array = _numbers(T, n)
     if matrix.shape != (n, n):
         raise ValueError(
             f"The transition matrix must be {n} x {n}, one row for each true class and one column "
@@ -89,8 +89,8 @@ def check_transition(T: Any, classes: Array) -> Array:
                 f"Each row of the transition matrix must sum to 1: {where} sums to {sums[c]:.4g}. "
                 f"{hint}"
             )
-    matrix = matrix / sums[:, None]
-    return matrix
+    shares: Array = matrix / sums[:, None]
+    return shares
 
 
 def visible(text: object) -> str:

@@ -32,6 +32,8 @@ Array = np.ndarray
 X, CODES = blobs(np.random.default_rng(0), 60)
 ESTIMATORS = sorted(USAGE)
 TOLERANCE = {"f8": 1e-6, "f4": 2e-3}
+A_RANK = 0.04
+"""Typicality ranks a sample among sixty; rounding may move it by one where others tie."""
 
 
 def cases(rng: Random, folder: Path) -> Iterator[Case]:
@@ -90,7 +92,8 @@ def _same_case(rng: Random) -> Case:
     of_x, make_x = pick_named(rng, X_SAME)
     of_y, kind = pick_named(rng, Y_SAME)
     dtype = "f4" if of_x in SINGLE else "f8"
-    right = same(_answer(estimator, question, dtype), TOLERANCE[dtype])
+    tolerance = A_RANK if question == "typicality" else TOLERANCE[dtype]
+    right = same(_answer(estimator, question, dtype), tolerance)
 
     def run() -> Any:
         return _fit_and_ask(estimator, question, make_x(X), kind.make(CODES), kind.classes)

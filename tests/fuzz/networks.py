@@ -21,6 +21,8 @@ from .samples import NAMES, blobs, network, pick, pick_named
 Random = np.random.Generator
 Array = np.ndarray
 N = 48
+UNLABELLED = ("predict", "typicality", "features")
+"""Questions that do not look at labels."""
 
 
 def cases(rng: Random, folder: Path) -> Iterator[Case]:
@@ -51,7 +53,7 @@ def cases(rng: Random, folder: Path) -> Iterator[Case]:
         bad = rng.random() < 0.5
         what, make = pick_named(rng, BAD if bad else GOOD)
         run = partial(_ask, asks[question], make, x, y, int(rng.integers(1, N + 3)))
-        unlabelled = bad and "labels" in what and question in ("predict", "typicality")
+        unlabelled = bad and "labels" in what and question in UNLABELLED
         right = refused if bad and not unlabelled else same(answers[question], 2e-3)
         yield Case(f"{question}, {what}", run, right)
 
@@ -101,6 +103,8 @@ GOOD: dict[str, Callable[..., Any]] = {
     "gradients": _changed(lambda x, y: (x.clone().requires_grad_(), y)),
     "columns first": _changed(lambda x, y: (x.T.contiguous().T, y)),
     "empty batches": lambda x, y, size: [(x[:0], y[:0]), *_batches(x, y, size), (x[:0], y[:0])],
+    "sparse": _changed(lambda x, y: (x.to_sparse(), y)),
+    "dict of another name": _changed(lambda x, y: {"picture": x, "labels": y}),
     "frames": _changed(lambda x, y: (pd.DataFrame(x.numpy()), y)),
 }
 """The same samples: the same results, or an error."""
@@ -138,9 +142,7 @@ BAD: dict[str, Callable[..., Any]] = {
     "labels of single samples": lambda x, y, size: list(zip(x, y, strict=True)),
     "ids one short": _changed(lambda x, y: (x, y, list(range(len(x) - 1)))),
     "widths that change": lambda x, y, size: [(x[:9], y[:9]), (x[9:, :2], y[9:])],
-    "sparse": _changed(lambda x, y: (x.to_sparse(), y)),
     "meta": _changed(lambda x, y: (x.to("meta"), y)),
     "dict without inputs": _changed(lambda x, y: {"labels": y}),
-    "dict of other inputs": _changed(lambda x, y: {"picture": x, "labels": y}),
 }
 """Samples that must be refused; those of labels only where labels are asked for."""

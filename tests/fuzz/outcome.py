@@ -114,7 +114,12 @@ def observe(run: Callable[[], Any]) -> Seen:
 
 
 def is_clear(error: BaseException) -> bool:
-    """Whether an error is of a documented kind, and somebody chose its words for a user."""
+    """Whether an error is of a documented kind, and somebody chose its words for a user.
+
+    What a user's own network raises stays what it is; rehead notes what it was given.
+    """
+    if any(note.startswith("rehead ran") for note in getattr(error, "__notes__", [])):
+        return True
     if not isinstance(error, ALLOWED) or isinstance(error, LEAKS):
         return False
     return len(str(error).split()) >= FEWEST_WORDS and _was_raised_on_purpose(error)

@@ -116,7 +116,8 @@ class LayerInputs:
         return read_posterior(p, self.given_as[name], name)
 
     def _of_layer(self, name: str, X: Any, *, reset: bool) -> Array:
-        known, shape = self._features[name], np.shape(X)
+        # Lists are looked at below: their rows may not go together.
+        known, shape = self._features[name], getattr(X, "shape", ())
         width = getattr(known, "n_features_in_", None)
         if not reset and width is not None and len(shape) == 2 and shape[1] != width:
             raise ValueError(

@@ -328,6 +328,8 @@ def labels(size: str, *, ascend: bool = False) -> Field:
         problem = _labels_problem(value) or _shape_problem((len(value["values"]),), [size], sizes)
         if problem is not None or not ascend:
             return problem
+        if any(isinstance(name, str) and not name.strip() for name in value["values"]):
+            return "must not be blank"
         try:
             ascends = all(a < b for a, b in zip(value["values"], value["values"][1:], strict=False))
         except TypeError:

@@ -170,7 +170,8 @@ def _is_same(a: Tensor, b: Tensor) -> bool:
 def _is_input(output: Tensor, batch: Batch) -> bool:
     """Whether a layer is fed with the network's input itself, as the first one is."""
     inputs = tensors_in((*batch.args, batch.kwargs))
-    return any(x.shape == output.shape and torch.equal(x.to(output), output) for x in inputs)
+    dense = [x for x in inputs if x.layout == torch.strided]
+    return any(x.shape == output.shape and torch.equal(x.to(output), output) for x in dense)
 
 
 def _own_blocks(net: nn.Module) -> list[str]:
