@@ -8,12 +8,13 @@ ifneq ($(wildcard $(SHARED_DATA)),)
 export REHEAD_DATA ?= $(SHARED_DATA)
 endif
 
-.PHONY: demo test docs bench accuracy accuracy-quick methods lint format clean
+.PHONY: demo test fuzz docs bench accuracy accuracy-quick methods lint format clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    train on noisy digits, fix the network, write demo-report.html"
 	@echo "make test    lint, types, doctests, tests"
+	@echo "make fuzz    thousands of bad inputs: fills docs/robustness.md (ARGS=\"--minutes 10 --seed 3\")"
 	@echo "make docs    the site: docs/_build/html/index.html"
 	@echo "make methods the training methods on noisy digits: fills benchmarks/results/methods.json"
 	@echo "make accuracy        the accuracy grid, and docs/accuracy.md (accuracy-quick: a part of it)"
@@ -36,6 +37,10 @@ test: $(VENV)/installed
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/pytest --doctest-modules --doctest-glob='*.md' src README.md docs
 	$(BIN)/pytest -n 2 tests
+
+# A short run is part of the tests.
+fuzz: $(VENV)/installed
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 # A warning is an error. Nothing is fetched from the network.
 docs: $(VENV)/installed
