@@ -50,6 +50,8 @@ fill them in, with sklearn.impute.SimpleImputer for example.
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         _check_frame(X, what)
         return X
+    if hasattr(X, "__array__") and not hasattr(X, "shape"):
+        return as_numbers(np.asarray(X), what)
     array = _of_rows(X, what) if isinstance(X, (list, tuple)) else X
     if isinstance(array, np.ndarray):
         _check_values(array, what, "feature {}")
@@ -67,12 +69,11 @@ def _of_rows(rows: Sequence[Any], what: str) -> Array:
         return np.asarray(rows)
     except ValueError:
         sizes = [len(row) if hasattr(row, "__len__") else 1 for row in rows]
-    odd = next((i for i, size in enumerate(sizes) if size != sizes[0]), 0)
-    raise ValueError(
-        f"The rows of input {what} do not go together: setting an array element with a sequence "
-        f"of {sizes[odd]} values (row {odd}), where row 0 has {sizes[0]}. Give every row one "
-        "number for each feature."
-    )
+    odd = next((i for i, size in enumerate(sizes) if size != sizes[0]), None)
+    problem = "hold lists in place of numbers"
+    if odd is not None:
+        problem = f"differ in length: row 0 has {sizes[0]} values, and row {odd} has {sizes[odd]}"
+    raise ValueError(f"Rows of input {what} {problem}. Give every row a number for each feature.")
 
 
 def refuse_masked(X: Any, what: str) -> None:
