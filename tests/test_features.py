@@ -9,7 +9,14 @@ import pytest
 import torch
 from scipy.sparse import csr_array
 
-from rehead import LayerEnsemble, ReheadWarning, RobustGaussianClassifier, noise, score_labels
+from rehead import (
+    LayerEnsemble,
+    ReheadWarning,
+    RobustGaussianClassifier,
+    find_mislabelled,
+    noise,
+    score_labels,
+)
 
 Y = np.arange(20) % 2
 X = np.random.default_rng(0).normal(size=(20, 3)) + 3 * Y[:, None]
@@ -157,7 +164,7 @@ def test_given_posteriors_that_are_masked_are_refused():
         (len, "got builtin_function"),
         (None, "got NoneType"),
         (pl.DataFrame(X).lazy(), r"LazyFrame, not yet computed: pass X.collect\(\)"),
-        (torch.tensor(X).to_sparse(), r"Sparse tensors .* to_dense\(\)"),
+        (torch.tensor(X).to_sparse(), r"Sparse tensors .*to_dense\(\)"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -184,6 +191,9 @@ def test_anything_that_becomes_an_array():
     np.testing.assert_array_equal(quality[1:], [quality[0]] * 2)
     with pytest.raises(ValueError, match="holds text"):
         clf.predict(OnlyArray(X.astype(str)))
+    for judge in (score_labels, find_mislabelled):
+        with pytest.raises(ValueError, match="differ in length"):
+            judge(clf, [*X.tolist()[:-1], [1.0]], Y)
 
 
 @pytest.mark.parametrize("layer", [3.0, pl.DataFrame(X).lazy(), (row for row in X)])
@@ -201,7 +211,7 @@ def test_layers_that_are_no_tables_are_named(layer):
         lambda: LayerEnsemble("sample").fit({"a": X, "b": layer}, Y),
         lambda: fitted.predict({"a": X, "b": layer}),
     ):
-        with pytest.raises((TypeError, ValueError), match="Sparse input|differ in length"):
+        with pytest.raises((TypeError, ValueError), match=r"Sparse input|differ in length"):
             call()
 
 
@@ -209,3 +219,34 @@ def test_layers_that_are_no_tables_are_named(layer):
 def test_weights_that_are_no_numbers(weights):
     with pytest.raises(ValueError, match="sample_weight must be numbers, got"):
         RobustGaussianClassifier("sample").fit(X, Y, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    "posterior",
+    [
+        np.eye(2)[Y].astype(str),
+        np.eye(2)[Y] * (1 + 0j),
+        np.eye(2)[Y].astype("m8[s]"),
+        [["a", "b"]] * 20,
+        [[0.5, 0.5]] * 19 + [[1.0]],
+        torch.eye(2, device="meta"),
+    ],
+    ids=["text", "complex", "spans", "letters", "ragged", "meta"],
+)
+def test_given_posteriors_are_numbers(posterior):
+    good = {"x": X, "p": np.eye(2)[Y]}
+    fitted = LayerEnsemble("sample", given=["p"], weights="equal").fit(good, Y)
+    layers = {"x": X[: len(posterior)], "p": posterior}
+    match = "holds text|is complex|holds times|differ in length|has no values"
+    for call in (fitted.predict_proba, lambda f: LayerEnsemble("sample", given=["p"]).fit(f, Y)):
+        with pytest.raises(ValueError, match=match):
+            call(layers)
+
+
+def test_given_posteriors_in_any_container():
+    p = np.eye(2)[Y] * 0.5 + 0.25
+    fitted = LayerEnsemble("sample", given=["p"], weights="equal").fit({"x": X, "p": p}, Y)
+    expected = fitted.predict_proba({"x": X, "p": p})
+    tensor = torch.tensor(p, requires_grad=True)
+    for given in (p.tolist(), p.astype(object), tensor, tensor.bfloat16(), OnlyArray(p)):
+        np.testing.assert_allclose(fitted.predict_proba({"x": X, "p": given}), expected, atol=1e-6)

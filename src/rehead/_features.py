@@ -52,7 +52,7 @@ fill them in, with sklearn.impute.SimpleImputer for example.
         return X
     if hasattr(X, "__array__") and not hasattr(X, "shape"):
         return as_numbers(np.asarray(X), what)
-    array = _of_rows(X, what) if isinstance(X, (list, tuple)) else X
+    array = array_of_rows(X, what) if isinstance(X, (list, tuple)) else X
     if isinstance(array, np.ndarray):
         _check_values(array, what, "feature {}")
     elif not any(hasattr(X, name) for name in ARRAY_LIKE):
@@ -63,7 +63,7 @@ fill them in, with sklearn.impute.SimpleImputer for example.
     return X
 
 
-def _of_rows(rows: Sequence[Any], what: str) -> Array:
+def array_of_rows(rows: Sequence[Any], what: str) -> Array:
     """A list of rows as an array."""
     try:
         return np.asarray(rows)

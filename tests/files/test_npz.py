@@ -107,18 +107,16 @@ def test_damage_of_any_kind_names_the_file(tmp_path):
     path = tmp_path / "x.npz"
     np.savez(path, features=np.eye(3), labels=np.arange(3))
     content = path.read_bytes()
+    errors = []
     for at in range(0, len(content), 5):
-        for damaged in (
-            content[:at] + content[at + 9 :],
-            content[:at] + b"\xff" + content[at + 1 :],
-        ):
-            path.write_bytes(damaged)
+        for new, n in ((b"", 9), (b"\xff", 1)):
+            path.write_bytes(content[:at] + new + content[at + n :])
             try:
-                found = read_npz(path, list(npz_headers(path)))
+                read_npz(path, list(npz_headers(path)))
             except ValueError as error:
-                assert str(path) in str(error)
-            else:
-                assert all(isinstance(a, np.ndarray) for a in found.values())
+                errors.append(str(error))
+    assert len(errors) > 100
+    assert all(str(path) in error for error in errors)
 
 
 def test_an_archive_without_features(tmp_path):

@@ -24,14 +24,13 @@ from rehead import (
 from rehead.gaussian.options import PRESETS, USAGE
 
 from .containers import SINGLE, X_BAD, X_SAME, Y_BAD, Y_SAME, WithArray, other_index
+from .ensembles import ensemble_case, given_case
 from .outcome import Case, posterior_of, refused, same
-from .samples import FEATURES, blobs, pick, pick_named
+from .samples import CODES, FEATURES, TOLERANCE, X, pick, pick_named
 
 Random = np.random.Generator
 Array = np.ndarray
-X, CODES = blobs(np.random.default_rng(0), 60)
 ESTIMATORS = sorted(USAGE)
-TOLERANCE = {"f8": 1e-6, "f4": 2e-3}
 A_RANK = 0.04
 """Typicality ranks a sample among sixty; rounding may move it by one where others tie."""
 
@@ -39,7 +38,7 @@ A_RANK = 0.04
 def cases(rng: Random, folder: Path) -> Iterator[Case]:
     """Cases without end."""
     kinds = [_same_case, _same_case, _bad_case, _bad_case, _odd_case, _option_case, _noise_case]
-    kinds += [_moved_case, _index_case, _ensemble_case, _extra_case]
+    kinds += [_moved_case, _index_case, ensemble_case, _extra_case, given_case]
     for _ in itertools.count():
         yield pick(rng, kinds)(rng)
 
@@ -307,51 +306,6 @@ def _extra_case(rng: Random) -> Case:
         return model.fit(X, CODES, **{name: value}).predict_proba(X)
 
     return Case(f"{name} {type(value).__name__} of {estimator}: {str(value)[:30]}", run, right)
-
-
-# Ensembles.
-
-
-@cache
-def _ensemble(preset: str | None) -> LayerEnsemble:
-    return LayerEnsemble(preset=preset, random_state=0).fit({"a": X, "b": X[:, :2]}, CODES)
-
-
-def _ensemble_case(rng: Random) -> Case:
-    preset = pick(rng, [None, "paper"])
-    made = {name: pick_named(rng, X_SAME) for name in "ab"}
-    layers = {"a": made["a"][1](X), "b": made["b"][1](X[:, :2])}
-    single = any(what in SINGLE for what, _ in made.values())
-    plain = {"a": X, "b": X[:, :2]}
-    right = same(_ensemble(preset).predict_proba(plain), TOLERANCE["f4" if single else "f8"])
-    how = pick(
-        rng, ["same", "same", "order", "missing", "more", "bad", "short", "names", "swapped"]
-    )
-    fit = rng.random() < 0.5 and not single
-    if how == "order":
-        layers, fit = dict(reversed(layers.items())), False
-    elif how in ("missing", "more"):
-        layers = {"a": X} if how == "missing" else {**plain, "c": X}
-        right, fit = refused, False
-    elif how == "bad":
-        what, spoil = pick_named(rng, X_BAD)
-        layers, right = {**plain, "b": spoil(X, rng)}, refused
-        made["b"] = (what, spoil)
-    elif how == "short":
-        layers, right = {"a": X, "b": X[1:, :2]}, refused
-    elif how == "names":
-        layers, right = {1: X, "b": X[:, :2]}, refused
-    elif how == "swapped":
-        layers, right, fit = {"a": X[:, :2], "b": X}, refused, False
-
-    def run() -> Any:
-        if fit:
-            found = LayerEnsemble(preset=preset, random_state=0).fit(layers, CODES)
-            return found.predict_proba(plain)
-        return _ensemble(preset).predict_proba(layers)
-
-    names = ", ".join(what for what, _ in made.values())
-    return Case(f"ensemble ({preset}), {how}, {'fit' if fit else 'predict'}, {names}", run, right)
 
 
 # Noise.

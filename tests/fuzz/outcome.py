@@ -118,7 +118,9 @@ def is_clear(error: BaseException) -> bool:
 
     What a user's own network raises stays what it is; rehead notes what it was given.
     """
-    if any(note.startswith("rehead ran") for note in getattr(error, "__notes__", [])):
+    if any(
+        note.startswith("The network failed on a batch") for note in getattr(error, "__notes__", [])
+    ):
         return True
     if not isinstance(error, ALLOWED) or isinstance(error, LEAKS):
         return False

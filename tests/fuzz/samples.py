@@ -19,6 +19,11 @@ def blobs(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
     return X, np.where(rng.random(n) < 0.1, (y + 1) % 3, y)
 
 
+X, CODES = blobs(np.random.default_rng(0), 60)
+TOLERANCE = {"f8": 1e-6, "f4": 2e-3}
+"""How far results may differ, by the precision they are worked on in."""
+
+
 def network() -> torch.nn.Module:
     """A small network of these features."""
     torch.manual_seed(0)

@@ -103,7 +103,8 @@ def test_of_equal_features_the_one_that_the_network_lists_is_offered():
 
 def test_sparse_inputs_are_told():
     net, x = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)), torch.eye(4).to_sparse()
-    assert extract_features(net, x, "2.input").layers["2.input"].shape == (4, 4)
-    with pytest.raises(TypeError, match=r"Sparse tensors are not supported. Pass tensor.to_dense"):
-        extract_features(net, x, "input")
+    assert extract_features(net, [x], "2.input").layers["2.input"].shape == (4, 4)
+    for data, match in (([x], "are not supported"), (x, "cannot be cut into batches")):
+        with pytest.raises(TypeError, match=rf"Sparse tensors {match}. Pass tensor.to_dense"):
+            extract_features(net, data, "input")
     assert auto_layers(net, read_batch(x))

@@ -9,6 +9,7 @@ import numpy as np
 
 from rehead import _validation as check
 from rehead._columns import as_column
+from rehead._features import array_of_rows
 from rehead._typing import Array
 from rehead.audit.protocol import LabelJudge
 
@@ -38,7 +39,10 @@ def rows_of(X: Any, rows: Any) -> Any:
         return X.iloc[rows]
     # A list has no rows by number, a buffer not by many; polars and arrays do.
     has_rows = hasattr(X, "__getitem__") and hasattr(X, "shape") and not isinstance(X, memoryview)
-    return X[rows] if has_rows else np.asarray(X)[rows]
+    if has_rows:
+        return X[rows]
+    whole = array_of_rows(X, "X") if isinstance(X, (list, tuple)) else np.asarray(X)
+    return whole[rows]
 
 
 def spans(n: int, n_columns: int) -> Iterator[slice]:

@@ -95,8 +95,7 @@ def _of_known(error: BaseException) -> str:
 
 def _unexpected(error: BaseException) -> str:
     """An error that nobody foresaw: its kind, its words, and how to see more."""
-    kind, said = type(error).__name__, " ".join([str(error), *getattr(error, "__notes__", [])])
-    said = said.strip()
+    kind, said = type(error).__name__, str(error).strip()
     if isinstance(error, OURS) and said:
         file = _file_of(error)
         return f"{file}: {said}" if file else said

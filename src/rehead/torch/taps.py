@@ -173,12 +173,7 @@ class Recorder:
         self._seen.clear()
         self._batch = batch
         own = in_precision(batch, network_dtype(self.net))
-        try:
-            output = self.net(*own.args, **own.kwargs, **extra)
-        except Exception as error:
-            # The words are those of torch, or of the network: they do not say who was at work.
-            error.add_note(f"rehead ran the network on a batch of {_described(own)}.")
-            raise
+        output = self.net(*own.args, **own.kwargs, **extra)
         return {tap.name: self._take(tap, batch, output) for tap in self.taps}, output
 
     def tokens(self, tap: Tap) -> bool | None:
@@ -273,9 +268,3 @@ def random_state_kept() -> Iterator[None]:
     finally:
         random.setstate(of_python)
         np.random.set_state(of_numpy)
-
-
-def _described(batch: Batch) -> str:
-    """The shapes of what a network is given."""
-    shapes = [str(tuple(tensor.shape)) for tensor in tensors_in((*batch.args, batch.kwargs))]
-    return f"shape {', '.join(shapes)}" if shapes else "no tensors"
