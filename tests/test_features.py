@@ -194,6 +194,8 @@ def test_anything_that_becomes_an_array():
     for judge in (score_labels, find_mislabelled):
         with pytest.raises(ValueError, match="differ in length"):
             judge(clf, [*X.tolist()[:-1], [1.0]], Y)
+        with pytest.raises(TypeError, match="Sparse tensors"):
+            judge(clf, torch.tensor(X).to_sparse(), Y)
 
 
 @pytest.mark.parametrize("layer", [3.0, pl.DataFrame(X).lazy(), (row for row in X)])
@@ -229,7 +231,7 @@ def test_weights_that_are_no_numbers(weights):
         np.eye(2)[Y].astype("m8[s]"),
         [["a", "b"]] * 20,
         [[0.5, 0.5]] * 19 + [[1.0]],
-        torch.eye(2, device="meta"),
+        torch.empty(20, 2, device="meta"),
     ],
     ids=["text", "complex", "spans", "letters", "ragged", "meta"],
 )

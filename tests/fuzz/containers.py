@@ -20,8 +20,9 @@ from .samples import FEATURES, NAMES, pick
 
 Random = np.random.Generator
 Array = np.ndarray
-SINGLE = ("float32", "float16", "torch single", "pandas single", "polars single", "torch bfloat16")
-"""Containers whose features are worked on in single precision."""
+SINGLE = ("float32", "float16", "torch single", "pandas single", "torch bfloat16")
+"""Containers whose features are worked on in single precision; scikit-learn makes double of those
+of polars."""
 
 
 class WithArray:

@@ -55,14 +55,11 @@ def run_area(name: str, seed: int, *, seconds: float, most: int | None = None) -
 def tally(cases: Cases, seed: int, seconds: float, most: int | None = None) -> Tally:
     """Judge cases until the time is over, or so many were judged."""
     found, start = Tally(), time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the good models that cases start from
-            stream = cases(np.random.default_rng(seed), Path(folder))
-            first = next(stream)
-        pending = [first]
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the good models that cases start from
+        stream = cases(np.random.default_rng(seed), Path(folder))
         while (most is None or found.cases < most) and time.perf_counter() - start < seconds:
-            case = pending.pop() if pending else next(stream)
+            case = next(stream)
             outcome = judge(case)
             found.counts[outcome.kind] += 1
             if outcome.kind in (SILENT, NAN, OBSCURE):
