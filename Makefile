@@ -8,13 +8,14 @@ ifneq ($(wildcard $(SHARED_DATA)),)
 export REHEAD_DATA ?= $(SHARED_DATA)
 endif
 
-.PHONY: demo test test-slow docs bench accuracy accuracy-quick methods lint format clean
+.PHONY: demo test test-slow fuzz docs bench accuracy accuracy-quick methods lint format clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    train on noisy digits, fix the network, write demo-report.html"
 	@echo "make test    lint, types, doctests, tests"
 	@echo "make test-slow       tests that take minutes and prove little more"
+	@echo "make fuzz    thousands of bad inputs: fills docs/robustness.md (ARGS=\"--minutes 10 --seed 3\")"
 	@echo "make docs    the site: docs/_build/html/index.html"
 	@echo "make methods the training methods on noisy digits: fills benchmarks/results/methods.json"
 	@echo "make accuracy        the accuracy grid, and docs/accuracy.md (accuracy-quick: a part of it)"
@@ -41,6 +42,10 @@ test: $(VENV)/installed
 # What takes minutes and proves little more.
 test-slow: $(VENV)/installed
 	$(BIN)/pytest -m slow tests
+
+# A short run is part of the tests.
+fuzz: $(VENV)/installed
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 # A warning is an error. Nothing is fetched from the network.
 docs: $(VENV)/installed

@@ -1,12 +1,22 @@
 """Features are numbers; what would become numbers silently is refused."""
 
+import datetime
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import torch
+from scipy.sparse import csr_array
 
-from rehead import LayerEnsemble, ReheadWarning, RobustGaussianClassifier, noise
+from rehead import (
+    LayerEnsemble,
+    ReheadWarning,
+    RobustGaussianClassifier,
+    find_mislabelled,
+    noise,
+    score_labels,
+)
 
 Y = np.arange(20) % 2
 X = np.random.default_rng(0).normal(size=(20, 3)) + 3 * Y[:, None]
@@ -48,6 +58,16 @@ BAD = {
         "times, column 'b'",
     ),
     "complex": (X * 1j, "Complex"),
+    "a complex in a cell": (with_cell(1j), r"complex \('1j' in row 4\), feature 1"),
+    "a day in a cell": (with_cell(datetime.date(2020, 1, 1)), "holds date"),
+    "a list in a cell": (with_cell([1.0]), "holds list"),
+    "too many digits": (with_cell(10**400), "holds int"),
+    "column of periods": (with_column(pd.Period("2020")), "holds Period.*column 'b'"),
+    "column of lists": (with_column([[1.0]] * 20), "holds lists, column 'b'"),
+    "records": (np.zeros(20, [("a", float)]), "holds records.*structured_to_unstructured"),
+    "ragged": ([*X.tolist()[:-1], [1.0]], "differ in length: row 0 has 3 values, and row 19 has 1"),
+    "nested": ([[[1.0], *row[1:]] for row in X.tolist()], "hold lists in place of numbers"),
+    "meta": (torch.empty(20, 3, device="meta"), "device 'meta' has no values"),
     "a name twice": (FRAME.set_axis(["a", "b", "a"], axis=1), "several columns called 'a'"),
 }
 GOOD = {
@@ -132,3 +152,103 @@ def test_given_posteriors_that_are_masked_are_refused():
     layers = {"x": X, "p": np.ma.array(np.full((20, 2), 0.5), mask=np.eye(20, 2))}
     with pytest.raises(ValueError, match="Input p contains NaN or masked"):
         LayerEnsemble("sample", given=["p"]).fit(layers, Y)
+
+
+@pytest.mark.parametrize(
+    ("features", "match"),
+    [
+        ({"a": X[:, 0]}, "got dict. Pass an array"),
+        ({1.0, 2.0}, "got set"),
+        ((row for row in X), "got generator"),
+        ("features.npy", "got str"),
+        (len, "got builtin_function"),
+        (None, "got NoneType"),
+        (pl.DataFrame(X).lazy(), r"LazyFrame, not yet computed: pass X.collect\(\)"),
+        (torch.tensor(X).to_sparse(), r"Sparse tensors .*to_dense\(\)"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_table_of_features(features, match):
+    with pytest.raises(TypeError, match=match):
+        RobustGaussianClassifier("sample").fit(features, Y)
+
+
+class OnlyArray:
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.values, dtype)
+
+    def __len__(self):
+        return len(self.values)
+
+
+def test_anything_that_becomes_an_array():
+    clf = RobustGaussianClassifier("sample").fit(OnlyArray(X), Y)
+    np.testing.assert_array_equal(clf.predict_proba(OnlyArray(X)), clf.predict_proba(X))
+    quality = [score_labels(clf, F, Y).quality for F in (X, OnlyArray(X), memoryview(X))]
+    np.testing.assert_array_equal(quality[1:], [quality[0]] * 2)
+    with pytest.raises(ValueError, match="holds text"):
+        clf.predict(OnlyArray(X.astype(str)))
+    for judge in (score_labels, find_mislabelled):
+        with pytest.raises(ValueError, match="differ in length"):
+            judge(clf, [*X.tolist()[:-1], [1.0]], Y)
+        with pytest.raises(TypeError, match="Sparse tensors"):
+            judge(clf, torch.tensor(X).to_sparse(), Y)
+
+
+@pytest.mark.parametrize("layer", [3.0, pl.DataFrame(X).lazy(), (row for row in X)])
+def test_layers_that_have_no_rows(layer):
+    with pytest.raises(TypeError, match="Expected features, one row for each sample"):
+        LayerEnsemble("sample").fit({"a": X, "b": layer}, Y)
+
+
+@pytest.mark.parametrize(
+    "layer", [csr_array(X), [*X.tolist()[:-1], [1.0]]], ids=["sparse", "ragged"]
+)
+def test_layers_that_are_no_tables_are_named(layer):
+    fitted = LayerEnsemble("sample", weights="equal").fit({"a": X, "b": X}, Y)
+    for call in (
+        lambda: LayerEnsemble("sample").fit({"a": X, "b": layer}, Y),
+        lambda: fitted.predict({"a": X, "b": layer}),
+    ):
+        with pytest.raises((TypeError, ValueError), match=r"Sparse input|differ in length"):
+            call()
+
+
+@pytest.mark.parametrize("weights", [["1"] * 20, "heavy", np.ones(20) * 1j, ["1", 2.0] * 10])
+def test_weights_that_are_no_numbers(weights):
+    with pytest.raises(ValueError, match="sample_weight must be numbers, got"):
+        RobustGaussianClassifier("sample").fit(X, Y, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    "posterior",
+    [
+        np.eye(2)[Y].astype(str),
+        np.eye(2)[Y] * (1 + 0j),
+        np.eye(2)[Y].astype("m8[s]"),
+        [["a", "b"]] * 20,
+        [[0.5, 0.5]] * 19 + [[1.0]],
+        torch.empty(20, 2, device="meta"),
+    ],
+    ids=["text", "complex", "spans", "letters", "ragged", "meta"],
+)
+def test_given_posteriors_are_numbers(posterior):
+    good = {"x": X, "p": np.eye(2)[Y]}
+    fitted = LayerEnsemble("sample", given=["p"], weights="equal").fit(good, Y)
+    layers = {"x": X[: len(posterior)], "p": posterior}
+    match = "holds text|is complex|holds times|differ in length|has no values"
+    for call in (fitted.predict_proba, lambda f: LayerEnsemble("sample", given=["p"]).fit(f, Y)):
+        with pytest.raises(ValueError, match=match):
+            call(layers)
+
+
+def test_given_posteriors_in_any_container():
+    p = np.eye(2)[Y] * 0.5 + 0.25
+    fitted = LayerEnsemble("sample", given=["p"], weights="equal").fit({"x": X, "p": p}, Y)
+    expected = fitted.predict_proba({"x": X, "p": p})
+    tensor = torch.tensor(p, requires_grad=True)
+    for given in (p.tolist(), p.astype(object), tensor, tensor.bfloat16(), OnlyArray(p)):
+        np.testing.assert_allclose(fitted.predict_proba({"x": X, "p": given}), expected, atol=1e-6)

@@ -42,6 +42,25 @@ class TestTransition:
         with pytest.raises(ValueError, match=r"row 0 \(class 'ant'\) sums to 0\."):
             check_transition(np.zeros((3, 3)), CLASSES)
 
+    @pytest.mark.parametrize(
+        "T",
+        [
+            np.full((3, 3), "0.5"),
+            np.eye(3) * (1 + 0j),
+            np.ma.array(np.eye(3), mask=np.eye(3)),
+            [[1, 0, 0], [0, 1], [0, 0, 1]],
+            [[None] * 3] * 3,
+            "identity",
+            None,
+        ],
+        ids=repr,
+    )
+    def test_what_is_no_matrix_of_numbers(self, T):
+        with pytest.raises(
+            ValueError, match=r"transition matrix must be|must not be negative, NaN"
+        ):
+            check_transition(T, CLASSES)
+
     def test_a_transposed_matrix_is_recognised(self):
         with pytest.raises(ValueError, match=r"sums to 1.2. Its columns do: pass T.T"):
             check_transition(self.GOOD.T, CLASSES)
@@ -103,7 +122,7 @@ class TestGenerators:
         np.testing.assert_array_equal(*draws)
         assert (generator_from(None).random(5) != draws[0]).any()
 
-    @pytest.mark.parametrize("value", ["seed", 1.0, -1, [1]], ids=str)
+    @pytest.mark.parametrize("value", ["seed", 1.0, -1, [1], True], ids=str)
     def test_what_is_no_seed(self, value):
         with pytest.raises(ValueError, match="random_state must be None, a whole number"):
             generator_from(value)

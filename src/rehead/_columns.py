@@ -67,6 +67,10 @@ def join_columns(parts: Sequence[Array]) -> Array:
 
 def tensor_array(tensor: Any) -> Array:
     """A torch tensor as an array, wherever it is and whatever its gradients."""
+    if tensor.is_meta:
+        raise ValueError("A tensor on the device 'meta' has no values. Pass one that has them.")
+    if str(tensor.layout) != "torch.strided":
+        raise TypeError("Sparse tensors are not supported. Pass tensor.to_dense().")
     try:
         array: Array = tensor.numpy(force=True)
     except TypeError:  # bfloat16, which numpy does not know

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from rehead._typing import Array
 from rehead._values import first_few
 from rehead._warnings import warn
 
+ARRAY_LIKE = ("shape", "__array__", "__array_interface__", "itemsize")
+"""What tells that something is, or can become, an array; the last one: a buffer."""
 TIMES = ("Date", "Time", "Duration")
 """How the names of polars' types for times begin."""
 
@@ -39,18 +43,37 @@ fill them in, with sklearn.impute.SimpleImputer for example.
         return np.asarray(X.data)
     if library(X) == "torch":
         return tensor_array(X)
+    if hasattr(X, "collect") and not hasattr(X, "shape"):
+        raise TypeError(
+            f"Input {what} is a {type(X).__name__}, not yet computed: pass X.collect()."
+        )
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         _check_frame(X, what)
         return X
-    array = X
-    if isinstance(X, (list, tuple)):
-        try:
-            array = np.asarray(X)
-        except ValueError:  # rows of different lengths, which scikit-learn explains
-            return X
+    if hasattr(X, "__array__") and not hasattr(X, "shape"):
+        return as_numbers(np.asarray(X), what)
+    array = array_of_rows(X, what) if isinstance(X, (list, tuple)) else X
     if isinstance(array, np.ndarray):
         _check_values(array, what, "feature {}")
+    elif not any(hasattr(X, name) for name in ARRAY_LIKE):
+        raise TypeError(
+            f"Input {what} must be features, one row for each sample; got {type(X).__name__}. Pass "
+            "an array, a table or a list of rows."
+        )
     return X
+
+
+def array_of_rows(rows: Sequence[Any], what: str) -> Array:
+    """A list of rows as an array."""
+    try:
+        return np.asarray(rows)
+    except ValueError:
+        sizes = [len(row) if hasattr(row, "__len__") else 1 for row in rows]
+    odd = next((i for i, size in enumerate(sizes) if size != sizes[0]), None)
+    problem = "hold lists in place of numbers"
+    if odd is not None:
+        problem = f"differ in length: row 0 has {sizes[0]} values, and row {odd} has {sizes[odd]}"
+    raise ValueError(f"Rows of input {what} {problem}. Give every row a number for each feature.")
 
 
 def refuse_masked(X: Any, what: str) -> None:
@@ -72,8 +95,10 @@ def _check_frame(X: Any, what: str) -> None:
             raise _no_number(what, "times", f"column {name!r}")
         if getattr(dtype, "kind", "O") in "fb":
             continue
-        column = X.iloc[:, i] if hasattr(X, "iloc") else X[name]
-        _check_values(as_column(column), what, f"column {name!r}")
+        column = as_column(X.iloc[:, i] if hasattr(X, "iloc") else X[name])
+        if column.ndim != 1:
+            raise _no_number(what, "lists", f"column {name!r}")
+        _check_values(column, what, f"column {name!r}")
 
 
 def _check_values(values: Array, what: str, where: str) -> None:
@@ -81,6 +106,11 @@ def _check_values(values: Array, what: str, where: str) -> None:
     kind = values.dtype.kind
     if kind in "mM":
         raise _no_number(what, "times", where.format(0))
+    if kind == "V":
+        raise ValueError(
+            f"Input {what} holds records, {where.format(0)}. Features are numbers, a column each: "
+            "convert it with numpy.lib.recfunctions.structured_to_unstructured."
+        )
     if kind in "USTO":
         _check_objects(values, what, where)
     elif kind in "iu" and _are_large(values):
@@ -98,12 +128,24 @@ def _check_objects(values: Array, what: str, where: str) -> None:
         value = values[place]
         if value is None or is_missing(value):
             raise _missing(what, list(place), where)
-        if isinstance(value, (str, bytes)):
+        if _is_no_number(value):
             column = where.format(place[1]) if len(place) > 1 else where.format(0)
-            raise _no_number(what, f"text ({str(value)!r} in row {place[0]})", column)
+            kind = "text" if isinstance(value, (str, bytes)) else type(value).__name__
+            at = f" in row {place[0]}" if place else ""
+            raise _no_number(what, f"{kind} ({str(value)!r:.50}{at})", column)
         large = large or (isinstance(value, int) and abs(value) > LARGEST)
     if large:
         _warn_of_rounding(what)
+
+
+def _is_no_number(value: Any) -> bool:
+    """Whether a value is neither a number nor stands for one, or is too large to be one."""
+    if isinstance(value, (str, bytes)):  # numpy's text claims to be a number
+        return True
+    if isinstance(value, int):
+        return abs(value) > sys.float_info.max
+    real = hasattr(value, "__float__") and not isinstance(value, (complex, np.complexfloating))
+    return not real or getattr(value, "ndim", 0) > 0
 
 
 def _missing(what: str, place: list[int], where: str = "feature {}") -> ValueError:

@@ -206,7 +206,7 @@ def check_layers(layers: Any, expected: list[str] | None = None) -> None:
     odd = [name for name in layers if not isinstance(name, str)]
     if odd:
         raise ValueError(f"Names of layers must be text, got {odd[0]!r}. Use {str(odd[0])!r}.")
-    lengths = {name: len(X) for name, X in layers.items()}
+    lengths = {name: count_rows(X) for name, X in layers.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(
             f"The layers have different numbers of samples: {lengths}. Extract all layers from "
@@ -271,7 +271,15 @@ def _plain_weights(sample_weight: Any, n: int) -> Array:
     """One finite weight >= 0 for each of n rows."""
     given = as_column(sample_weight)
     if given.dtype.kind == "O":
-        given = np.where(missing_rows(given), np.nan, given)
+        given = as_column(np.where(missing_rows(given), np.nan, given))
+    if given.dtype.kind not in "biuf":
+        first = given.reshape(-1)[:1].tolist()
+        raise ValueError(
+            f"sample_weight must be numbers, got {given.dtype} ({first[0]!r} first). Convert it, "
+            "with [float(w) for w in sample_weight] for example."
+            if first
+            else "sample_weight is empty: give one weight for each row."
+        )
     w: Array = given.astype(np.float64)
     if w.ndim == 0:
         w = np.full(n, float(w))

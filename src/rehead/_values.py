@@ -39,13 +39,26 @@ def generator_from(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state.randint(2**31, size=4))
     if random_state is np.random:
         return np.random.default_rng(np.random.randint(2**31, size=4))
-    whole = isinstance(random_state, numbers.Integral) and int(random_state) >= 0
-    if random_state is not None and not whole:
+    whole = isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool)
+    if random_state is not None and not (whole and int(random_state) >= 0):
         raise ValueError(
             "random_state must be None, a whole number >= 0, a numpy Generator or a RandomState, "
             f"got {random_state!r}."
         )
     return np.random.default_rng(None if random_state is None else int(random_state))
+
+
+def _numbers(T: Any, n: int) -> Array:
+    """A matrix of real numbers in double precision; numpy would read text, and cut complex ones."""
+    try:
+        given = np.asarray(T)
+        real = given.dtype.kind in "biufO" and not np.ma.is_masked(T)
+        matrix: Array = np.asarray(given, np.float64) if real else np.empty(0)
+    except (TypeError, ValueError):  # rows of different lengths, or objects that are no numbers
+        real = False
+    if not real:
+        raise ValueError(f"A transition matrix must be {n} x {n} numbers, got {T!r:.80}.")
+    return matrix
 
 
 def check_transition(T: Any, classes: Array) -> Array:
@@ -54,7 +67,7 @@ def check_transition(T: Any, classes: Array) -> Array:
     ``T[i, j]`` is the probability of the label j for a sample of class i.
     """
     n = len(classes)
-    matrix: Array = np.asarray(T, np.float64)
+    matrix: Array = _numbers(T, n)
     if matrix.shape != (n, n):
         raise ValueError(
             f"The transition matrix must be {n} x {n}, one row for each true class and one column "
@@ -76,8 +89,8 @@ def check_transition(T: Any, classes: Array) -> Array:
                 f"Each row of the transition matrix must sum to 1: {where} sums to {sums[c]:.4g}. "
                 f"{hint}"
             )
-    matrix = matrix / sums[:, None]
-    return matrix
+    shares: Array = matrix / sums[:, None]
+    return shares
 
 
 def visible(text: object) -> str:

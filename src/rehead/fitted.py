@@ -16,9 +16,9 @@ from rehead._typing import Array, Features
 from rehead.files import persist
 from rehead.files.schema import (
     ROUNDING,
+    TEMPERATURES,
     Fields,
     Sizes,
-    above_zero,
     ascending,
     by_part,
     check_fields,
@@ -284,7 +284,7 @@ GAUSSIANS: Fields = {
     "offsets": optional(floats("C", moderate)),
 }
 NOISE: Fields = {
-    "temperature": floats("", positive),
+    "temperature": floats("", within(*TEMPERATURES)),
     "priors": floats("C", simplex),
     "transition": floats("C C", simplex),
     "anchors": floats("C", not_negative),
@@ -301,7 +301,7 @@ REFERENCE: Fields = {
 SETTINGS: Fields = {
     "classes": labels("C", ascend=True),
     "dtype": one_of("<f4", "<f8", ">f4", ">f8"),
-    "temperature": optional(above_zero()),
+    "temperature": optional(number(*TEMPERATURES)),
     "shrunk": number(0, 1),
     "estimated": number(0, 1),
 }
@@ -321,6 +321,11 @@ def check_gaussians(
         if name in parts:
             check_fields(parts.pop(name), fields, sizes, f"{where}{name}.")
     require(not parts, f"{where}{next(iter(parts), '')} is nothing that rehead knows.")
+    if "class_totals" in arrays:
+        members = arrays["seen_members"].clip(min=0)
+        whole_of = arrays["class_totals"][members] * (1 + ROUNDING)
+        fits = (arrays["seen_weights"] <= whole_of).all() and arrays["class_totals"].any()
+        require(bool(fits), f"{where}class_totals must not be less than one of their rows.")
 
 
 def _invertible(arrays: Mapping[str, Array]) -> TiedGaussians:

@@ -1,7 +1,9 @@
 """Which columns of a table are features, and what cannot become one by mistake."""
 
 import re
+from decimal import Decimal
 
+import numpy as np
 import pytest
 
 from rehead import ReheadWarning
@@ -97,3 +99,15 @@ def test_many_columns_are_shown_by_the_first_and_the_last():
     assert choose_features(many, Roles()).note == (
         "Features: 64 columns of t.csv: f0, f1, f2 ... f63."
     )
+
+
+def test_cells_that_parquet_holds_as_objects():
+    text = Table("t.parquet", {"a": np.array(["1.5", "2.5"], object)})
+    for known in (None, ["a"]):
+        with pytest.raises(
+            ValueError, match=r"'a' of t.parquet holds text that looks like numbers"
+        ):
+            choose_features(text, Roles(), known)
+    gap = Table("t.parquet", {"a": np.array([Decimal("1.5"), None], object)})
+    with pytest.raises(ValueError, match=r"Row 2 of t.parquet .*column 'a' is blank"):
+        choose_features(gap, Roles())

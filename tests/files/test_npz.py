@@ -100,3 +100,26 @@ def test_good_files_are_read(tmp_path):
 @pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="the system does not tell")
 def test_free_memory_is_told():
     assert 2**20 < free_memory() < 2**50
+
+
+def test_damage_of_any_kind_names_the_file(tmp_path):
+    """Some sends the reader before the start of the file, some says that it is encrypted."""
+    path = tmp_path / "x.npz"
+    np.savez(path, features=np.eye(3), labels=np.arange(3))
+    content = path.read_bytes()
+    errors = []
+    for at in range(0, len(content), 5):
+        for new, n in ((b"", 9), (b"\xff", 1)):
+            path.write_bytes(content[:at] + new + content[at + n :])
+            try:
+                read_npz(path, list(npz_headers(path)))
+            except ValueError as error:
+                errors.append(str(error))
+    assert len(errors) > 100
+    assert all(str(path) in error for error in errors)
+
+
+def test_an_archive_without_features(tmp_path):
+    np.savez(tmp_path / "x.npz", labels=np.arange(3), cube=np.zeros((1, 2, 3)))
+    with pytest.raises(ValueError, match=r"x.npz holds no features: .* It has labels \(3,\), cube"):
+        read_layers(tmp_path / "x.npz")

@@ -188,6 +188,8 @@ def test_what_is_refused_and_how_it_is_said(kind, tmp_path):
     refused("covariance must be positive definite", **{f"{prefix}covariance": matrix})
     member["temperature"] = 0
     refused("temperature must be a number between")
+    member["temperature"] = 1e-308
+    refused("temperature must be a number between")
     member["temperature"] = 1.0
     member["classes"]["dtype"] = "<U999999999"
     member["classes"]["values"] = ["a", "b", "c"]
@@ -315,3 +317,21 @@ def test_text_may_not_claim_much_more_room_than_the_file_has():
     wide = {"dtype": "<U100000", "values": ["a"] * 1000}
     assert "do not fit" in problem(labels("n"), wide)
     assert problem(labels("n"), {"dtype": "<U200", "values": ["a" * 20] * 1000}) is None
+
+
+def test_fields_that_would_give_nan_or_a_blank_class(tmp_path, blobs):
+    X, y = blobs()
+    RobustGaussianClassifier(random_state=0).fit(X, np.array([*"abc"])[y]).save(tmp_path / "good")
+    arrays, header = crafted.read(tmp_path / "good")
+
+    def refused(match, **changes):
+        crafted.write(tmp_path / "m", {**arrays, **changes}, header)
+        with pytest.raises(ModelFileError, match=match):
+            RobustGaussianClassifier.load(tmp_path / "m")
+
+    totals = arrays["class_totals"]
+    for wrong in (0 * totals, np.minimum(totals, 1e-3)):
+        refused("class_totals must not be less than one of their rows", class_totals=wrong)
+    refused("noise.temperature must be between", **{"noise.temperature": np.array(1e-308)})
+    header["settings"]["classes"]["values"][0] = " "
+    refused("classes must not be blank")

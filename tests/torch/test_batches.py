@@ -153,3 +153,18 @@ class TestColumnsOfALoader:
         assert [batch.ids.tolist() for batch in found] == [[0, 1], [2, 3]]
         with pytest.raises(ValueError, match="loader is empty"):
             list(read_loader(parts[:1]))
+
+
+def test_numbers_of_another_machine(network):
+    case = network("mlp", 8)
+    x = case.x.numpy()
+    found = [
+        extract_features(case.net, v, ["3.input"]).layers["3.input"] for v in (x, x.astype(">f4"))
+    ]
+    np.testing.assert_array_equal(*found)
+
+
+def test_tensors_without_values(network):
+    case = network("mlp", 8)
+    with pytest.raises(ValueError, match="on the device 'meta', where tensors have no values"):
+        extract_features(case.net, case.x.to("meta"), ["3.input"])

@@ -99,3 +99,12 @@ def test_of_equal_features_the_one_that_the_network_lists_is_offered():
     assert [c.name for c in candidate_layers(net, batch)] == ["2.input"]
     net.block_layers = ["1"]
     assert [c.name for c in candidate_layers(net, batch)] == ["1"]
+
+
+def test_sparse_inputs_are_told():
+    net, x = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)), torch.eye(4).to_sparse()
+    assert extract_features(net, [x], "2.input").layers["2.input"].shape == (4, 4)
+    for data, match in (([x], "are not supported"), (x, "cannot be cut into batches")):
+        with pytest.raises(TypeError, match=rf"Sparse tensors {match}. Pass tensor.to_dense"):
+            extract_features(net, data, "input")
+    assert auto_layers(net, read_batch(x))

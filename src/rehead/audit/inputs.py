@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from rehead import _validation as check
-from rehead._columns import as_column
+from rehead._columns import as_column, library, tensor_array
+from rehead._features import array_of_rows
 from rehead._typing import Array
 from rehead.audit.protocol import LabelJudge
 
@@ -36,8 +37,14 @@ def rows_of(X: Any, rows: Any) -> Any:
         return {name: rows_of(values, rows) for name, values in X.items()}
     if hasattr(X, "iloc"):
         return X.iloc[rows]
-    # A list has no rows by number; polars and arrays do.
-    return np.asarray(X)[rows] if isinstance(X, (list, tuple)) else X[rows]
+    if library(X) == "torch":
+        return tensor_array(X)[rows]
+    # A list has no rows by number, a buffer not by many; polars and arrays do.
+    has_rows = hasattr(X, "__getitem__") and hasattr(X, "shape") and not isinstance(X, memoryview)
+    if has_rows:
+        return X[rows]
+    whole = array_of_rows(X, "X") if isinstance(X, (list, tuple)) else np.asarray(X)
+    return whole[rows]
 
 
 def spans(n: int, n_columns: int) -> Iterator[slice]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rehead._features import array_of_rows
 from rehead._typing import Array
 from rehead.audit.inputs import rows_of, spans
 from rehead.audit.protocol import LabelJudge
@@ -38,7 +39,7 @@ def judge_in_blocks(model: LabelJudge, X: Any, codes: Array, wanted: Array | Non
     measured, the label.
     """
     if isinstance(X, (list, tuple)):
-        X = np.asarray(X)  # once, not for each block
+        X = array_of_rows(X, "X")  # once, not for each block
     parts = []
     for span in spans(len(codes), len(model.classes_)):
         block, labels = rows_of(X, span), codes[span]

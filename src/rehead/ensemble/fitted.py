@@ -12,6 +12,7 @@ from rehead._typing import Array, Features
 from rehead.ensemble.inputs import as_posterior
 from rehead.ensemble.problem import STACK, Layers, join
 from rehead.files.schema import (
+    TEMPERATURES,
     FieldError,
     Fields,
     Sizes,
@@ -350,7 +351,8 @@ def _posterior_and_distance(member: FittedGaussians) -> Any:
 def _calibration(numbers: Array | None, name: str) -> Calibration | None:
     if numbers is None:
         return None
-    require(numbers[0] > 0, f"calibration.{name} must begin with a temperature above 0.")
+    fits = TEMPERATURES[0] <= numbers[0] <= TEMPERATURES[1]
+    require(bool(fits), f"calibration.{name} must begin with a temperature above 0.")
     return Calibration(float(numbers[0]), numbers[1:])
 
 

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from rehead import _validation as check
 from rehead._columns import as_column
+from rehead._features import as_numbers
 from rehead._typing import Array, Features, some_rows
 from rehead._warnings import warn
 from rehead.ensemble.problem import HeldOut, Layers
@@ -119,13 +120,16 @@ class LayerInputs:
         if name not in self.given:
             return self._of_layer(name, values, reset=False)
         given = _given(values, name)
-        if name not in self.given_as or given.ndim != 2:  # the latter is refused where it is used
+        # What has no columns is refused where it is used.
+        if name not in self.given_as or given.ndim != 2 or not given.shape[1]:
             return given
         p = _checked_posterior(given, given.shape[1], name)
         return read_posterior(p, self.given_as[name], name)
 
     def _of_layer(self, name: str, X: Any, *, reset: bool) -> Array:
-        known, shape = self._features[name], np.shape(X)
+        # Lists are looked at below: their rows may not go together.
+        known = self._features[name]
+        shape: tuple[int, ...] = getattr(X, "shape", ())
         width = getattr(known, "n_features_in_", None)
         if not reset and width is not None and len(shape) == 2 and shape[1] != width:
             raise ValueError(
@@ -166,8 +170,9 @@ class LayerInputs:
 
 
 def _given(values: Any, name: str) -> Array:
-    check.refuse_masked(values, name)
-    array: Array = np.asarray(values)
+    array: Array = np.asarray(as_numbers(values, name))
+    if array.dtype.kind == "c":
+        raise ValueError(f"The posterior {name!r} is complex. Pass probabilities or logits.")
     return array
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from itertools import islice
 from typing import NamedTuple
 
@@ -183,9 +185,16 @@ def _finite(table: Table, name: str) -> Array:
         return numbers
     cells = table.columns[name]
     if numbers is None:
-        row = next(i for i, cell in enumerate(cells) if not _is_number(table, cell))
+        found = (i for i, cell in enumerate(cells) if not _is_number(table, cell))
+        row = next(found, -1)
     else:
         row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+    if row < 0:
+        raise ValueError(
+            f"The column {name!r} of {table.path} holds text that looks like numbers "
+            f"({str(cells[0])!r} first). Write it as numbers, or leave it out with --ignore "
+            f"{_quoted(name)}."
+        )
     cell = cells[row]
     if not is_missing_text(cell):
         what = f"has {str(cell)!r}, which is not a finite number"
@@ -209,7 +218,7 @@ def _mostly_numbers(table: Table, name: str) -> bool:
 
 def _is_number(table: Table, cell: object) -> bool:
     if not isinstance(cell, str):
-        return isinstance(cell, (int, float, np.number, np.bool_)) and bool(np.isfinite(cell))
+        return isinstance(cell, (int, float, Decimal, np.number, np.bool_)) and math.isfinite(cell)
     one = Table(table.path, {"": [cell]}, separator=table.separator).numbers("")
     return one is not None and bool(np.isfinite(one).all())
 

@@ -7,6 +7,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,7 +38,7 @@ def parse_csv(path: Path) -> Parsed:
             "say so. Save it as CSV UTF-8."
         )
     skip = 0
-    told = re.match(r"sep=(.)\r?\n", text)  # Excel's way to say it
+    told = re.match(r"sep=(.)(\r\n|\n|\r)", text)  # Excel's way to say it
     if told:
         text, skip = text[told.end() :], 1
     separator = told.group(1) if told else _separator(text)
@@ -76,13 +77,13 @@ def _separator(text: str) -> str:
     Names may hold commas themselves, so a separator counts first by making as many values of the
     second line.
     """
-    lines = [line[:LONGEST] for line in text.split("\n", 2)[:2]]
+    lines = [line[:LONGEST].rstrip("\r\n") for line in islice(io.StringIO(text, newline=""), 2)]
 
     def fits(separator: str) -> tuple[bool, int]:
         counts = [len(next(csv.reader([line], delimiter=separator), [])) for line in lines]
         return counts[0] > 1 and counts[0] == counts[-1], counts[0]
 
-    return max(SEPARATORS, key=fits)
+    return max(SEPARATORS, key=fits) if lines else SEPARATORS[0]
 
 
 def _rows(path: Path, text: str, separator: str) -> tuple[list[list[str]], list[int]]:

@@ -100,7 +100,9 @@ def header_of(file: IO[bytes], size: int, name: object) -> NpyHeader:
             raise ValueError(f"version {version} of the format is not known here")
         shape, fortran, dtype = _HEADERS[version](file)
     except _OF_PARSING as error:
-        raise NpyError(f"{name} is not a .npy file, or its header is damaged ({error}).") from error
+        raise NpyError(
+            f"{name} is not a .npy file, or it is damaged: its header cannot be read ({error})."
+        ) from error
     if dtype.hasobject:
         raise NpyError(
             f"{name} holds Python objects, and reading them could run foreign code. Save numbers "

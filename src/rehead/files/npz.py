@@ -4,7 +4,10 @@ refused.
 
 from __future__ import annotations
 
+import errno
+import lzma
 import os
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -17,6 +20,16 @@ from rehead._typing import Array
 from rehead.files.npy import NpyHeader, header_of
 
 SUFFIX = ".npy"
+_OF_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    RuntimeError,  # what is said to be encrypted; its subclass: packed in an unknown way
+    UnicodeDecodeError,
+)
+"""What reading an archive can raise where its bytes are not those that were written."""
 
 
 def npz_headers(path: Path) -> dict[str, NpyHeader]:
@@ -60,7 +73,10 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except (*_OF_DAMAGE, OSError) as error:
+        # Damage can also send the reader to a place before the start of the file.
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:
+            raise
         raise ValueError(f"{path} is not an .npz file, or it is damaged ({error}).") from error
 
 

@@ -170,7 +170,14 @@ def read_layers(path: str | Path) -> dict[str, Any]:
         return {name: p[0] if len(p) == 1 else Joined(p) for name, p in parts.items()}
     if path.suffix == ".npz":
         headers = npz_headers(path)
-        return dict(read_npz(path, [n for n, found in headers.items() if len(found.shape) == 2]))
+        names = [name for name, found in headers.items() if len(found.shape) == 2]
+        if not names:
+            shapes = ", ".join(f"{name} {found.shape}" for name, found in headers.items())
+            raise ValueError(
+                f"{path} holds no features: they are arrays of two dimensions, a row for each "
+                f"sample. It has {shapes or 'no arrays'}."
+            )
+        return dict(read_npz(path, names))
     if path.suffix == ".npy":
         return {FEATURES: read_npy(path, mmap=True)}
     raise unknown_form(path)

@@ -25,6 +25,8 @@ Check = Callable[[Any, Sizes], str | None]
 
 ROUNDING = 1e-6
 """How far shares may be outside of 0 and 1, and their sums from 1."""
+TEMPERATURES = 1e-9, 1e9
+"""Far beyond those of any fit; scores that are divided by them are still numbers."""
 
 
 class FieldError(ValueError):
@@ -220,11 +222,6 @@ def number(low: float = -math.inf, high: float = math.inf, *, nan: bool = False)
         return f"must be a number between {low:g} and {high:g}"
 
     return Field(check)
-
-
-def above_zero() -> Field:
-    """A number above 0, finite."""
-    return number(low=float(np.finfo(np.float64).tiny))
 
 
 def count(low: int = 0) -> Field:

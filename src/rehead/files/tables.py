@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,8 @@ from rehead._typing import Array
 from rehead._values import visible
 from rehead._warnings import warn
 from rehead.files.cells import runs, shown
-from rehead.files.csvs import check_distinct, parse_csv
+from rehead.files.csvs import parse_csv
+from rehead.files.parquets import read_parquet, write_parquet
 from rehead.files.persist import write_atomically
 
 READ, WRITTEN = (".csv", ".tsv", ".parquet"), (".csv", ".parquet")
@@ -145,7 +145,7 @@ class Table:
 def read_table(path: Path) -> Table:
     """Read a CSV or Parquet file."""
     if path.suffix.lower() == ".parquet":
-        return Table(path, _read_parquet(path))
+        return Table(path, read_parquet(path))
     parsed = parse_csv(path)
     return Table(path, parsed.columns, parsed.lines, parsed.separator)
 
@@ -245,14 +245,6 @@ def write_table(path: Path, columns: Mapping[str, Array], *, for_people: bool = 
         write_parquet(path, columns)
 
 
-def write_parquet(path: Path, columns: Mapping[str, Array]) -> None:
-    """Write columns of equal length, whole or not at all."""
-    pyarrow, parquet = import_pyarrow()
-    content = io.BytesIO()
-    parquet.write_table(pyarrow.table({k: v.tolist() for k, v in columns.items()}), content)
-    write_atomically(path, content.getvalue())
-
-
 def check_ending(path: Path, endings: Sequence[str]) -> None:
     """Raise if a file to be written ends in a way that says nothing about its form."""
     if path.suffix.lower() not in endings:
@@ -299,57 +291,6 @@ def write_labels(path: Path, table: Mapping[str, Array]) -> None:
         content = io.BytesIO()
         np.save(content, labels, allow_pickle=False)
         write_atomically(path, content.getvalue())
-
-
-def import_pyarrow() -> tuple[Any, Any]:
-    """The modules pyarrow and pyarrow.parquet, or what to install."""
-    try:
-        return import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:
-        raise ImportError(
-            'Parquet needs pyarrow. Install it with: pip install "rehead[parquet]"'
-        ) from None
-
-
-def _read_parquet(path: Path) -> dict[str, Array]:
-    pyarrow, parquet = import_pyarrow()
-    try:
-        table = parquet.ParquetFile(path).read()
-    except pyarrow.ArrowInvalid as error:
-        raise ValueError(f"{path} is not a Parquet file, or it is damaged ({error}).") from error
-    if not table.num_rows:
-        raise ValueError(f"{path} holds no rows.")
-    columns: dict[str, Array] = {}
-    for name in table.column_names:
-        column = table.column(name)
-        nested = pyarrow.types.is_nested(column.type)
-        found = _unpacked(name, column) if nested else {name: _of_arrow(column)}
-        check_distinct(path, [*columns, *found])
-        columns |= found
-    return columns
-
-
-def _unpacked(name: str, column: Any) -> dict[str, Array]:
-    """The columns of a column of lists, embeddings for example: name[0], name[1] and so on.
-
-    What is no list of numbers, or is not of one length, stays one column.
-    """
-    rows = column.to_pylist()
-    widths = {len(row) if isinstance(row, list) else -1 for row in rows}
-    values: Array = np.array(rows) if len(widths) == 1 else np.empty(0)
-    if values.ndim == 2 and values.dtype.kind in "biuf":
-        return {f"{name}[{i}]": values[:, i] for i in range(values.shape[1])}
-    whole = np.empty(len(rows), object)
-    whole[:] = rows
-    return {name: whole}
-
-
-def _of_arrow(column: Any) -> Array:
-    types = import_module("pyarrow").types
-    if types.is_dictionary(column.type):  # pandas calls it categorical
-        column = column.cast(column.type.value_type)
-    values: Array = column.to_numpy()
-    return values
 
 
 def _text_numbers(values: Sequence[str], *, commas: bool) -> Array | None:

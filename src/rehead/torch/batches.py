@@ -60,6 +60,12 @@ class Batch:
 
     def to(self, device: torch.device) -> Batch:
         """The batch with its inputs on a device."""
+        for tensor in tensors_in((*self.args, self.kwargs)):
+            if tensor.is_meta and device.type != "meta":
+                raise ValueError(
+                    "A batch is on the device 'meta', where tensors have no values. Give tensors "
+                    "that have them."
+                )
         return self.changed(lambda x: x.to(device))
 
     def changed(self, change: Callable[[Tensor], Tensor]) -> Batch:
@@ -215,7 +221,9 @@ def as_tensor(value: Any) -> Any:
     check.refuse_masked(value, "X")
     array = np.ascontiguousarray(value)
     # Text and objects cannot be tensors; the network may not take them at all.
-    return torch.from_numpy(array) if array.dtype.kind in "biufc" else value
+    if array.dtype.kind not in "biufc":
+        return value
+    return torch.from_numpy(array.astype(array.dtype.newbyteorder("="), copy=False))
 
 
 def _pop_first(mapping: dict[str, Any], names: tuple[str, ...]) -> Any:

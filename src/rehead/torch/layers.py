@@ -164,13 +164,15 @@ def _pooled(net: nn.Module, name: str, output: Tensor, batch: Batch) -> Tensor |
 
 def _is_same(a: Tensor, b: Tensor) -> bool:
     """Whether features are alike: pooled, the last block often *is* the last layer's input."""
-    return a.shape == b.shape and torch.allclose(a, b, rtol=1e-3, atol=1e-5)
+    dense = a.layout == b.layout == torch.strided
+    return dense and a.shape == b.shape and torch.allclose(a, b, rtol=1e-3, atol=1e-5)
 
 
 def _is_input(output: Tensor, batch: Batch) -> bool:
     """Whether a layer is fed with the network's input itself, as the first one is."""
     inputs = tensors_in((*batch.args, batch.kwargs))
-    return any(x.shape == output.shape and torch.equal(x.to(output), output) for x in inputs)
+    dense = [x for x in inputs if x.layout == torch.strided]
+    return any(x.shape == output.shape and torch.equal(x.to(output), output) for x in dense)
 
 
 def _own_blocks(net: nn.Module) -> list[str]:

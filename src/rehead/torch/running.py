@@ -10,6 +10,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from rehead import _validation as check
+from rehead._columns import tensor_array
 from rehead._typing import Array
 from rehead.files.store import Chunk
 from rehead.torch.arguments import as_arguments
@@ -120,7 +121,7 @@ def _checked(pooled: Tensor, layer: str, batch: Batch) -> Array:
             f"Layer {layer!r} gives {len(pooled)} rows for a batch of {len(batch)} samples. The "
             "first axis must be the batch; use a pool function to bring it there."
         )
-    array: Array = pooled.numpy(force=True)
+    array: Array = tensor_array(pooled)
     finite = np.isfinite(array).all(axis=1)
     if not finite.all():
         assert batch.ids is not None

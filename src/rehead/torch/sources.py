@@ -145,6 +145,11 @@ def _cut(columns: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
             f"The columns have different lengths: {[len(c) for c in columns]}. Pass one label and "
             "one id for each sample."
         )
+    if any(isinstance(c, Tensor) and c.layout != torch.strided for c in columns):
+        raise TypeError(
+            "Sparse tensors cannot be cut into batches. Pass tensor.to_dense(), or a list of "
+            "batches."
+        )
     for a in range(0, len(columns[0]), DEFAULT_BATCH):
         yield tuple(c[a : a + DEFAULT_BATCH] for c in columns)
 
