@@ -79,3 +79,25 @@ def test_clean_labels_need_nothing(succeed, tmp_path, monkeypatch, blobs):
     said = succeed("audit", "head", "x.npz")
     assert "Nothing to review" in said
     assert "Next:" not in said
+
+
+def test_held_out_labels_are_corrected_too_where_features_are_of_a_network(
+    tmp_path, monkeypatch, blobs, succeed
+):
+    torch = pytest.importorskip("torch")
+    from rehead.torch import extract_features
+
+    monkeypatch.chdir(tmp_path)
+    X, truth = blobs(sizes=(150, 150, 150), d=4)
+    order = np.random.default_rng(0).permutation(450)
+    x, y = X[order].astype(np.float32), noise.uniform(truth[order], 0.2, random_state=0).labels
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+    extract_features(net, (x[:300], y[:300]), store="train")
+    extract_features(net, (x[300:], y[300:]), store="held")
+    succeed("fit", "train", "--validation", "held", "-o", "head")
+    told = commands(succeed("audit", "head", "train"))
+    run(succeed, told["correct"])
+    run(succeed, told["correct held-out labels too"].replace("HELD-OUT", "held"))
+    said = run(succeed, told["fit again"].replace("HELD-OUT", "held"))
+    assert "nearly clean" in said or "About 1%" in said

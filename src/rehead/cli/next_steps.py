@@ -39,8 +39,14 @@ def next_steps(report: LabelReport, paths: Paths, source: Source, left_out: list
         paths = paths._replace(corrected=Path(free))
     file = f"{paths.corrected}:label"
     again = source._replace(labels=file, ignore=[",".join(left_out)] if left_out else [])
-    fit = f"rehead fit {_quoted(source.data)}{_options(again)} -o new-head.safetensors"
-    return [*lines, f"  fit again: {fit}", "  in Python: score_labels(model, X, y).corrected(0.9)"]
+    fit = f"rehead fit {_quoted(source.data)}{_options(again)}"
+    if Path(source.data).is_dir():
+        # Layers of a network need held-out samples, with labels as clean as those of training.
+        held_out = f"rehead audit {_quoted(paths.head)} HELD-OUT --corrected held-out.csv"
+        lines.append(f"  correct held-out labels too: {held_out}")
+        fit += " --validation HELD-OUT --validation-labels held-out.csv:label"
+    lines.append(f"  fit again: {fit} -o new-head.safetensors")
+    return [*lines, "  in Python: score_labels(model, X, y).corrected(0.9)"]
 
 
 def _free_name(name: str, source: Source) -> str:
