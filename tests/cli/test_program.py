@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from typer.main import get_group
 
@@ -64,3 +65,17 @@ def test_importing_the_command_line_imports_nothing_else_of_the_package():
 )
 def test_what_is_mistyped_has_near_matches(refuse, typed, near):
     assert near in refuse(*typed)
+
+
+@pytest.mark.filterwarnings("default::rehead.ReheadWarning")
+def test_messages_name_options_and_steer_no_terminal(tmp_path, monkeypatch, fail, succeed):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    np.savez("x.npz", a=rng.normal(size=(80, 2)) + 3 * y[:, None], b=rng.normal(size=(80, 2)))
+    np.save("y.npy", y)
+    said = succeed("fit", "x.npz", "--labels", "y.npy", "-o", "head")
+    assert "pass --validation FEATURES of others" in said
+    assert "validation=(" not in said
+    said = fail("fit", "\x1b[31mx.npy", "--labels", "y.npy", "-o", "head")
+    assert "\x1b" not in said

@@ -18,6 +18,13 @@ INTERRUPTED = 130
 """Exit code of a command that was interrupted, as shells have it."""
 RESUMED = ("train", "features")
 """Commands that go on where they stopped."""
+OPTIONS = {
+    "validation=(layers, labels)": "--validation FEATURES",
+    "weights='equal'": "--weights equal",
+    "class_names=:": "--class-names:",
+    "class_names=.": "--class-names.",
+}
+"""What arguments that messages name are called on the command line."""
 _TRACEBACK: ContextVar[bool] = ContextVar("traceback", default=False)
 
 app = typer.Typer(
@@ -55,13 +62,22 @@ def friendly(command: Callable[..., None]) -> Callable[..., None]:
 def _end(error: BaseException, said: str, code: int) -> None:
     if _TRACEBACK.get():
         typer.echo("".join(tracebacks.format_exception(error)), err=True, nl=False)
-    typer.echo(said, err=True)
+    typer.echo(_in_words_of_commands(said), err=True)
     raise typer.Exit(code) from error
 
 
 def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
     """A warning in one line; the line of the source that it comes from helps nobody here."""
-    typer.echo(f"Warning: {' '.join(str(message).split())}", err=True)
+    typer.echo(f"Warning: {_in_words_of_commands(' '.join(str(message).split()))}", err=True)
+
+
+def _in_words_of_commands(said: str) -> str:
+    """Arguments of Python as options; nothing in a name of the user's steers the terminal."""
+    from rehead._values import visible
+
+    for argument, option in OPTIONS.items():
+        said = said.replace(argument, option)
+    return visible(said)
 
 
 def _version(show: bool) -> None:
