@@ -334,4 +334,4 @@ def test_fields_that_would_give_nan_or_a_blank_class(tmp_path, blobs):
         refused("class_totals must not be less than one of their rows", class_totals=wrong)
     refused("noise.temperature must be between", **{"noise.temperature": np.array(1e-308)})
     header["settings"]["classes"]["values"][0] = " "
-    refused("classes must not be blank")
+    refused("classes has a class without a name")
