@@ -130,12 +130,23 @@ def _check_objects(values: Array, what: str, where: str) -> None:
             raise _missing(what, list(place), where)
         if _is_no_number(value):
             column = where.format(place[1]) if len(place) > 1 else where.format(0)
-            kind = "text" if isinstance(value, (str, bytes)) else type(value).__name__
-            at = f" in row {place[0]}" if place else ""
-            raise _no_number(what, f"{kind} ({str(value)!r:.50}{at})", column)
+            raise _refused_value(value, what, column, f" in row {place[0]}" if place else "")
         large = large or (isinstance(value, int) and abs(value) > LARGEST)
     if large:
         _warn_of_rounding(what)
+
+
+def _refused_value(value: Any, what: str, column: str, at: str) -> Exception:
+    """The error for a value that is no number; for objects, of scikit-learn's kind and words."""
+    shown = f"({str(value)!r:.50}{at})"
+    if isinstance(value, (str, bytes)):
+        return _no_number(what, f"text {shown}", column)
+    if isinstance(value, int):
+        return _no_number(what, f"a number too large for any float {shown}", column)
+    return TypeError(
+        f"Input {what} holds {type(value).__name__} {shown}, {column}. A feature as argument must "
+        "be no string and no object, but a number: convert it, or leave it out."
+    )
 
 
 def _is_no_number(value: Any) -> bool:
