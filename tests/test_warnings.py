@@ -71,7 +71,7 @@ class TestOfOurs:
         layers, ensemble = {"layer": X}, LayerEnsemble(random_state=0)
         held_out = {"layer": X[y > 0] + 1e-3}, y[y > 0], np.flatnonzero(y > 0)
         told = warned_about(lambda: ensemble.fit(layers, y, held_out, ids=np.arange(len(y))))
-        assert "120 of 120 validation samples are training samples" in told[0]
+        assert "120 of 120 validation samples have ids of training samples" in told[0]
         assert "No held-out sample is labelled 0" in told[1]
 
     def test_ensemble_of_the_paper(self, blobs):

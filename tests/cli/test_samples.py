@@ -87,15 +87,16 @@ def test_held_out_tables_are_matched_to_the_training_table(table, succeed, fail)
 
 
 @pytest.mark.filterwarnings("default::rehead.ReheadWarning")
-def test_training_samples_among_the_held_out_ones_are_known_by_their_ids(table, invoke):
+def test_samples_with_the_same_ids_are_not_taken_for_the_same(table, invoke):
     rng = np.random.default_rng(0)
     named = table.assign(name=[f"s{i:03d}" for i in range(180)])
     named.to_csv("t.csv", index=False)
-    moved = named.sample(40, random_state=0)
-    moved[["a", "b", "c", "d"]] += rng.normal(size=(40, 4))
-    moved.to_csv("held.csv", index=False)
-    result = invoke(*FIT, "--validation", "held.csv", "--ids", "name")
-    assert "40 of 40 validation samples are training samples" in result.output
+    others = named.sample(40, random_state=0)
+    others[["a", "b", "c", "d"]] += rng.normal(size=(40, 4))
+    others.to_csv("held.csv", index=False)
+    assert (
+        "training samples" not in invoke(*FIT, "--validation", "held.csv", "--ids", "name").output
+    )
 
 
 def test_an_index_that_pandas_wrote_is_refused(table, succeed, fail):
@@ -212,3 +213,14 @@ def test_no_command_writes_over_its_table(table, succeed, fail):
     ]
     assert all("is what the command reads" in text for text in said)
     assert Path("t.csv").read_bytes() == before
+
+
+@pytest.mark.filterwarnings("default::rehead.ReheadWarning")
+def test_samples_of_another_unit_are_noticed(table, invoke):
+    table.to_csv("t.csv", index=False)
+    invoke(*FIT)
+    table.assign(a=1000 * table["a"]).to_csv("units.csv", index=False)
+    for file, strange in (("t.csv", False), ("units.csv", True)):
+        for command in (["predict", "-o", "p.csv"], ["compare"], ["audit"]):
+            said = invoke(command[0], "head", file, "--labels", "label", *command[1:]).output
+            assert ("Most of these samples are unlike" in said) == strange, (file, command)

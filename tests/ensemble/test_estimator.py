@@ -186,7 +186,7 @@ class TestVariants:
 
     def test_validation_on_training_samples_is_warned_about(self, network):
         (layers, y, _), (held_out, noisy, _) = network
-        with pytest.warns(ReheadWarning, match="2 of 101 validation samples are training samples"):
+        with pytest.warns(ReheadWarning, match="2 of 101 validation samples have ids of training"):
             LayerEnsemble().fit(
                 layers, y, validation=(held_out, noisy, np.arange(101) + 298), ids=np.arange(300)
             )

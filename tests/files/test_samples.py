@@ -162,3 +162,29 @@ def test_known_columns(table):
     with pytest.warns(ReheadWarning, match="x.npy names none: they are taken in the order p, q"):
         found = read_samples(Source("x.npy"), ["p", "q"], labelled=False)
     assert found.layers["features"].names == ["p", "q"]
+
+
+def test_a_copy_of_the_labels_is_no_feature(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = [(rng.normal(), 10 * k, k, "ab"[k]) for k in rng.integers(2, size=40).tolist()]
+    text = "".join(f"{x:.3f},{old},{grade},{kind}\n" for x, old, grade, kind in rows)
+    Path("t.csv").write_text("x,old,grade,kind\n" + text)
+    for labels, ignored in (("grade", ["kind"]), ("kind", ["grade"])):
+        with pytest.raises(ValueError, match=r"'old' .* a copy of the labels. .*--ignore old"):
+            read_samples(Source("t.csv", labels, None, ignored))
+        found = read_samples(Source("t.csv", labels, None, [*ignored, "old"]))
+        assert found.layers["features"].names == ["x"]
+    # Corrected labels differ from those that the table still holds.
+    corrected = "".join(f"{1 - g if i < 5 else g},{g}\n" for i, (_, _, g, _) in enumerate(rows))
+    Path("corrected.csv").write_text("label,given\n" + corrected)
+    with pytest.raises(ValueError, match=r"'grade' .*column 'given' of corrected.csv"):
+        read_samples(Source("t.csv", "corrected.csv:label", None, ["kind", "old"]))
+
+
+def test_codes_with_zeros_in_front_are_ids(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{i:05d},{i % 7 / 3:.3f},{'ab'[i % 2]}\n" for i in range(30))
+    Path("t.csv").write_text("code,x,kind\n" + rows)
+    with pytest.raises(ValueError, match=r"'code' .* probably ids"):
+        read_samples(Source("t.csv", "kind"))

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from rehead._labels import in_type_of
+from rehead._warnings import warn
 from rehead.audit.inputs import DuplicateIdsError
 from rehead.audit.protocol import SavedJudge
 from rehead.audit.report import LabelReport
@@ -52,6 +55,7 @@ def audit_source(model: str | Path, source: Source) -> FileAudit:
     judge = open_model(model)
     samples = read_samples(source, known_columns(judge))
     check_network(judge, samples)
+    warn_of_strangers(judge, samples)
     X = judge.inputs_of(samples.layers)
     try:
         labels = None if samples.labels is None else in_type_of(samples.labels, judge.classes_)
@@ -67,6 +71,23 @@ def known_columns(model: SavedJudge) -> list[str] | None:
     """The columns of a table that a model was fitted on, where it knows them."""
     names = model.column_names(FEATURES)
     return None if names is None else [str(name) for name in names]
+
+
+ASKED = 1000
+"""Rows that tell whether samples are like those of the fit."""
+UNLIKE = 0.01
+"""With a usual p-value below this one, most samples are unlike those of the fit."""
+
+
+def warn_of_strangers(model: SavedJudge, samples: Samples) -> None:
+    """Say so if most samples are unlike those that a model was fitted on."""
+    some = {name: X[:ASKED] for name, X in samples.layers.items()}
+    typical = model.judge_typicality(model.inputs_of(some))
+    if typical is not None and np.median(typical) < UNLIKE:
+        warn(
+            "Most of these samples are unlike those that the head was fitted on, so what it says "
+            "of them means little. Were they measured, scaled or prepared in another way?"
+        )
 
 
 def check_network(model: SavedJudge, samples: Samples) -> None:

@@ -87,9 +87,11 @@ def _review(scores: LabelScores) -> str:
     if n == 0:
         return "Nothing to review: no label is wrong with a chance of one in ten."
     found, total = expected_wrong(scores.quality, n), expected_wrong(scores.quality)
+    if n == 1:
+        return "Review the worst one."
     return (
         f"Review the {n} worst: by their quality about {found:.0f} of them are wrong, "
-        f"{found / total:.0%} of all that are."
+        f"{found / total:.0%} of all wrong labels."
     )
 
 

@@ -10,7 +10,7 @@ import typer
 
 from rehead._labels import in_type_of
 from rehead._typing import Array
-from rehead.audit.files import check_network, known_columns
+from rehead.audit.files import check_network, known_columns, warn_of_strangers
 from rehead.audit.protocol import SavedJudge
 from rehead.files.samples import FEATURES, Samples, Source, read_samples
 from rehead.files.tables import is_table
@@ -25,6 +25,7 @@ def read_for(model: SavedJudge, source: Source, *, labelled: bool = True) -> Sam
     """Samples for a model; columns are matched by their names."""
     samples = read_samples(source, known_columns(model), labelled=labelled)
     check_network(model, samples)
+    warn_of_strangers(model, samples)
     return _shown(_in_type_of(samples, model.classes_))
 
 
@@ -53,8 +54,8 @@ def read_held_out(
                 f"The store {validation} was written by {difference}, and does not go with "
                 f"{source.data}. Extract both in the same way."
             )
-    found = (samples.layers, samples.labels)
-    return found if samples.ids is None else (*found, samples.ids)
+    # Without ids: those of two files may be alike. Features tell which samples are.
+    return samples.layers, samples.labels
 
 
 def _in_type_of(samples: Samples, classes: Array) -> Samples:

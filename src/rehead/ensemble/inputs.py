@@ -303,7 +303,7 @@ def _warn_if_shared(ids: Any, held_out: Any) -> None:
     if shared.any():
         first = asked[shared].tolist()[0]
         warn(
-            f"{int(shared.sum())} of {len(shared)} validation samples are training samples (id "
-            f"{first!r} first). A network has memorised their labels, so its deepest layers will "
-            "get too much weight. Validate on samples it was not trained on."
+            f"{int(shared.sum())} of {len(shared)} validation samples have ids of training samples "
+            f"({first!r} first). If they are the same samples, a network has memorised their "
+            "labels: validate on others."
         )

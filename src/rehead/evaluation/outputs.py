@@ -206,7 +206,8 @@ def _problem(predicted: Array, columns: Array, codes: Array, certain: bool) -> s
     if not certain and better <= SURE * error:
         return (
             "It is not clear which output of the network is which class: in the order of the "
-            f"sorted labels they agree with {hits.mean():.1%} of these, no better than chance."
+            f"sorted labels they agree with {hits.mean():.1%} of these, no better than chance. Or "
+            "the inputs are not prepared as in training."
         )
     return ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
 from typing import NamedTuple
@@ -142,9 +142,33 @@ def _refuse_text(table: Table, names: list[str]) -> None:
         )
 
 
+def refuse_copies(table: Table, names: Sequence[str], labels: Mapping[str, Array]) -> None:
+    """Raise if a feature is labels in other words: each of its values goes with one label.
+
+    ``labels`` are columns of labels by what they are called.
+    """
+    for name in names:
+        numbers = table.numbers(name)
+        for what, values in labels.items():
+            if numbers is not None and _go_together(numbers, values):
+                raise ValueError(
+                    f"The column {name!r} of {table.path} would be a feature, and is a copy of "
+                    f"{what}. Leave it out with --ignore {_quoted(name)}."
+                )
+
+
+def _go_together(a: Array, b: Array) -> bool:
+    """Whether each value of one goes with one value of the other, and most occur several times."""
+    if len(a) != len(b):
+        return False
+    (of_a, codes), (of_b, others) = (np.unique(v, return_inverse=True) for v in (a, b))
+    few = 1 < len(of_a) == len(of_b) <= len(a) // 4
+    return few and len(np.unique(codes.astype(np.int64) * len(of_b) + others)) == len(of_a)
+
+
 def _refuse_ids(table: Table, names: list[str]) -> None:
     for name in names:
-        numbers = table.numbers(name) if ID_NAME.fullmatch(name) else None
+        numbers = table.numbers(name) if _may_be_ids(table, name) else None
         if numbers is None or len(numbers) < 2 or len(np.unique(numbers)) < len(numbers):
             continue
         if (numbers == np.round(numbers)).all():
@@ -153,6 +177,13 @@ def _refuse_ids(table: Table, names: list[str]) -> None:
                 f"row: probably ids, not a feature. Say --ids {_quoted(name)} or --ignore "
                 f"{_quoted(name)}. If it is a feature, give it another name."
             )
+
+
+def _may_be_ids(table: Table, name: str) -> bool:
+    """By the name of the column, or by zeros in front: 00476 is a code, not a number."""
+    values = table.columns[name]
+    zeros = not isinstance(values, np.ndarray) and all(re.fullmatch(r"\d{2,}", v) for v in values)
+    return bool(ID_NAME.fullmatch(name)) or (zeros and any(v[0] == "0" for v in values))
 
 
 def _warn_of_counts(table: Table, names: list[str]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from rehead._typing import Array, NamedFeatures
 from rehead._warnings import warn
-from rehead.files.columns import Roles, choose_features
+from rehead.files.columns import Roles, choose_features, refuse_copies
 from rehead.files.joined import Joined
 from rehead.files.npy import read_npy
 from rehead.files.npz import npz_headers, read_npz
@@ -19,6 +19,8 @@ from rehead.files.places import Place, check_order, existing, locate, read_colum
 from rehead.files.store import FeatureStore
 from rehead.files.tables import Table, is_table, read_table, short_list
 
+GIVEN = "given"
+"""The column of labels as they were, beside those that an audit has corrected."""
 FEATURES = "features"
 """The name of the only layer of a file that names none."""
 
@@ -119,10 +121,23 @@ def read_samples(
         found = _of_arrays(path, source, known)
     else:
         found = _of_table(table, _roles(table, of_labels, of_ids, source.ignore), known)
+    if table is not None and labels is not None and known is None:
+        names = found.layers[FEATURES].names
+        refuse_copies(table, names, {"the labels": labels, **_beside_labels(of_labels)})
     ids = found.ids if of_ids is None else of_ids.read(exact=True)
     if labelled and of_labels is not None and of_labels.table is None:
         check_order(of_labels, _names_of_samples(table, found.left_out, ids))
     return replace(found, labels=labels, ids=ids)
+
+
+def _beside_labels(labels: Place | None) -> dict[str, Array]:
+    """The labels that an audit has corrected stand beside those that it was given."""
+    if labels is None or labels.table is not None or not is_table(Path(labels.file)):
+        return {}
+    table = read_table(existing(labels.file))
+    if GIVEN not in table.columns or labels.column == GIVEN:
+        return {}
+    return {f"the column {GIVEN!r} of {labels.file}": table.cells(GIVEN)}
 
 
 def _names_of_samples(table: Table | None, others: list[str], ids: Array | None) -> list[Array]:

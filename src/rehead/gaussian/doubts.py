@@ -28,7 +28,8 @@ def doubts_about_labels(wrong: float, trust: Array, codes: Array, classes: Array
     if wrong > SETTINGS.mostly_wrong:
         return [
             f"About {wrong:.0%} of the labels seem to be wrong. With so many, classes may be "
-            "mistaken for one another. Mark some labels that are known to be right with trusted=."
+            "mistaken for one another. Check that labels and samples are in the same order; then "
+            "mark some labels that are known to be right with trusted=."
         ]
     size = np.bincount(codes, minlength=len(classes))
     right = np.bincount(codes, weights=trust, minlength=len(classes))

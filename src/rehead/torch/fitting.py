@@ -110,12 +110,8 @@ def fit_head(settings: LayerEnsemble, samples: Samples, plan: Plan) -> FittedHea
     inputs = ensemble_inputs(features, member)
     validation = None
     if held_out is not None:
-        named = not (features.numbered or held_out.numbered)
-        validation = (
-            ensemble_inputs(held_out, member),
-            held_out.labels_for("validation"),
-            held_out.ids if named else None,
-        )
+        # Without ids: those of two folders may be alike. Features tell which samples are.
+        validation = (ensemble_inputs(held_out, member), held_out.labels_for("validation"))
     ensemble = LayerEnsemble(**settings.get_params(deep=False))
     ensemble.set_params(given=None if member is None else [SOFTMAX])
     known = {"trusted": samples.trusted, "groups": samples.groups}
