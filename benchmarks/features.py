@@ -164,7 +164,7 @@ def main() -> None:
     torch.manual_seed(0)
     net = SmallResNet().eval()
     batches = [(torch.randn(128, 3, 32, 32), torch.arange(128) % 10) for _ in range(args.batches)]
-    head = RobustHead(net, LAYERS, "sample").fit(batches)
+    head = RobustHead(net, LAYERS, "sample", weights="equal").fit(batches)
     module = head.to_module().eval()
     with tempfile.TemporaryDirectory() as folder:
         used_again(net, batches, folder)
