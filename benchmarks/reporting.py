@@ -42,7 +42,8 @@ def circumstances(arguments: dict[str, Any]) -> dict[str, Any]:
     packages = "numpy", "scipy", "scikit-learn", "threadpoolctl", "rehead"
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "arguments": {k: str(v) if isinstance(v, Path) else v for k, v in arguments.items()},
+        # Names of files without their folders, which are of one machine.
+        "arguments": {k: v.name if isinstance(v, Path) else v for k, v in arguments.items()},
         "hardware": {
             "cpu": _cpu(),
             "cores": os.cpu_count(),
