@@ -104,7 +104,7 @@ def test_a_network_labels_images(monkeypatch, tmp_path):
     assert "resnet-small" in by_network.notes[0]
     assert 0.0 < by_network.rate < 0.5
     assert f"{by_network.rate:.1%} of all training labels are wrong" in by_network.notes[0]
-    assert (tmp_path / "labeller" / "net.safetensors").is_file()
+    assert (tmp_path / "net.safetensors").is_file()
     again = noisy_task(asked, tmp_path)  # from the checkpoint
     np.testing.assert_array_equal(again.labels, by_network.labels)
 

@@ -1,5 +1,6 @@
 """Data sets by name, split into train, validation and test, with ids and class names."""
 
+from rehead.data.digits import scribbles
 from rehead.data.download import DownloadError
 from rehead.data.files import DataFileError
 from rehead.data.loading import DATASETS, find_dataset, load
@@ -19,4 +20,5 @@ __all__ = [
     "load",
     "outside_images",
     "read_pictures",
+    "scribbles",
 ]

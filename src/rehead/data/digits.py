@@ -1,14 +1,20 @@
-"""The embedded data set: 1,797 handwritten digits of 8 x 8 pixels that scikit-learn carries."""
+"""The embedded data set: 1,797 handwritten digits of 8 x 8 pixels that scikit-learn carries.
+
+``digits32`` are the same digits as pictures of 32 x 32, for networks that take pictures.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from rehead import _validation as check
+from rehead._typing import Array
 from rehead.data.record import DataSet, Request
 from rehead.data.splits import Split, Splits, held_out_count
 
 N_TEST = 300
+SIDE = 8
+N_OUTSIDE = 1200
 
 
 def read(request: Request) -> Splits:
@@ -25,4 +31,30 @@ def read(request: Request) -> Splits:
     return Splits(train, validation, test, [str(c) for c in range(10)])
 
 
+def read_pictures(request: Request) -> Splits:
+    """The same parts, as pictures."""
+    splits = read(request)
+    parts = [split._replace(X=_enlarged(split.X)) for split in splits[:3]]
+    return Splits(*parts, splits.class_names)
+
+
+def _enlarged(X: Array) -> Array:
+    """Pixels in [0, 1] as grey pictures of three colours, uint8, each pixel four times as wide."""
+    small = np.round(255 * X.reshape(-1, 1, SIDE, SIDE)).astype(np.uint8)
+    return np.repeat(small.repeat(4, axis=2).repeat(4, axis=3), 3, axis=1)
+
+
+def scribbles() -> Split:
+    """Generated pictures that are no digits: random walks with a pen, always the same ones."""
+    rng = np.random.default_rng(32)
+    X = np.zeros((N_OUTSIDE, SIDE, SIDE), np.float32)
+    rows = np.arange(N_OUTSIDE)
+    place = rng.integers(SIDE, size=(N_OUTSIDE, 2))
+    for _ in range(24):
+        X[rows, place[:, 0], place[:, 1]] = rng.uniform(0.5, 1.0, N_OUTSIDE)
+        place = np.clip(place + rng.integers(-1, 2, size=(N_OUTSIDE, 2)), 0, SIDE - 1)
+    return Split(_enlarged(X), np.zeros(N_OUTSIDE, np.int64), rows)
+
+
+DIGITS32 = DataSet("digits32", "the same digits as pictures of 32 x 32; no download", read_pictures)
 DIGITS = DataSet("digits", "1,797 handwritten digits, 8 x 8 pixels; no download", read)

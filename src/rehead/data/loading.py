@@ -8,11 +8,11 @@ from typing import Any
 
 from rehead import _validation as check
 from rehead.data.cifar import CIFAR10, CIFAR100
-from rehead.data.digits import DIGITS
+from rehead.data.digits import DIGITS, DIGITS32
 from rehead.data.files import Files, places
 from rehead.data.imagenet32 import IMAGENET32
 from rehead.data.record import DataSet, Request
-from rehead.data.reuters import REUTERS8
+from rehead.data.reuters import REUTERS8, REUTERS8_TFIDF
 from rehead.data.splits import Splits
 from rehead.data.svhn import SVHN
 from rehead.data.tinyimagenet32 import TINYIMAGENET32
@@ -22,11 +22,13 @@ DATASETS: dict[str, DataSet] = {
     dataset.name: dataset
     for dataset in (
         DIGITS,
+        DIGITS32,
         CIFAR10,
         CIFAR100,
         SVHN,
         TWITTER_POS,
         REUTERS8,
+        REUTERS8_TFIDF,
         IMAGENET32,
         TINYIMAGENET32,
     )
@@ -52,8 +54,8 @@ def load(
     Parameters
     ----------
     name : str, default="digits"
-        One of ``DATASETS``: digits, cifar10, cifar100, svhn, twitter_pos, reuters8, imagenet32,
-        tinyimagenet32. Case, hyphens, underscores and spaces do not matter.
+        One of ``DATASETS``: digits, digits32, cifar10, cifar100, svhn, twitter_pos, reuters8,
+        reuters8_tfidf, imagenet32, tinyimagenet32. Case, hyphens, underscores and spaces do not matter.
     validation : int or float, optional
         Number or share of samples to take out of the training part, from all classes in
         proportion. By default what the paper uses: 1,000 images, 30 documents of each topic, the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,15 @@ N_WORDS = 1000
 
 def read(request: Request) -> Splits:
     """Bags of words, or the texts themselves."""
+    return _read(request, bags_of_words)
+
+
+def read_tfidf(request: Request) -> Splits:
+    """TF-IDF of the same words, or the texts themselves."""
+    return _read(request, tfidf_of_words)
+
+
+def _read(request: Request, features: Callable[[Array, Array], tuple[Array, Array]]) -> Splits:
     documents = [read_documents(request.files.get(remote.name)) for remote in request.files.remotes]
     class_names = sorted(frequent(documents[0][0]))
     parts = []
@@ -32,7 +42,7 @@ def read(request: Request) -> Splits:
     if not request.raw:
         # Words are chosen before any validation part is drawn, so the features of a document do
         # not depend on the draw.
-        X_train, X_test = bags_of_words(train.X, test.X)
+        X_train, X_test = features(train.X, test.X)
         train, test = Labelled(X_train, train.y), Labelled(X_test, test.y)
     hold_out = request.hold_out._replace(default=30 * len(class_names), per_class=True)
     return make_splits(Published(train, test), class_names, hold_out)
@@ -48,6 +58,22 @@ def read_documents(path: Path) -> tuple[list[str], list[str]]:
 
 def bags_of_words(train: Array, test: Array) -> tuple[Array, Array]:
     """Which of the most frequent training words, stop words aside, a document has."""
+    X_train, X_test = ((c > 0).astype(np.float32) for c in counts_of_words(train, test))
+    return X_train, X_test
+
+
+def tfidf_of_words(train: Array, test: Array) -> tuple[Array, Array]:
+    """Counts of the same words, weighted by how rare they are, each document of unit length."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    counts = counts_of_words(train, test)
+    weights = TfidfTransformer().fit(counts[0])
+    X_train, X_test = (weights.transform(c).toarray().astype(np.float32) for c in counts)
+    return X_train, X_test
+
+
+def counts_of_words(train: Array, test: Array) -> tuple[Array, Array]:
+    """How often a document has each of the most frequent training words, stop words aside."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     counter = CountVectorizer(stop_words="english")
@@ -56,29 +82,35 @@ def bags_of_words(train: Array, test: Array) -> tuple[Array, Array]:
     # the alphabet decides, which is the order of the columns.
     frequency = np.asarray(counts.sum(axis=0)).ravel()
     words = np.sort(np.argsort(-frequency, kind="stable")[:N_WORDS])
-    X_train, X_test = (
-        (c[:, words] > 0).toarray().astype(np.float32) for c in (counts, counter.transform(test))
-    )
-    return X_train, X_test
+    n_train, n_test = (c[:, words].toarray() for c in (counts, counter.transform(test)))
+    return n_train, n_test
 
 
+FILES = (
+    Remote(
+        "r8-train-all-terms.txt",
+        HOME + "train.txt",
+        "3ed60c905aaa95b96c3fc4afb6d14ad2e20106c59c5b9dda950dcb3075eecfbe",
+        3_354_423,
+    ),
+    Remote(
+        "r8-test-all-terms.txt",
+        HOME + "test.txt",
+        "2ba368c42e6808bc3dc68b8f7879eb07a2810ed137f0b304e2213b689677e561",
+        1_195_260,
+    ),
+)
 REUTERS8 = DataSet(
     "reuters8",
     "5,444 + 2,179 news of 7 topics: bags of 1,000 words, or texts",
     read,
     "reuters",
-    (
-        Remote(
-            "r8-train-all-terms.txt",
-            HOME + "train.txt",
-            "3ed60c905aaa95b96c3fc4afb6d14ad2e20106c59c5b9dda950dcb3075eecfbe",
-            3_354_423,
-        ),
-        Remote(
-            "r8-test-all-terms.txt",
-            HOME + "test.txt",
-            "2ba368c42e6808bc3dc68b8f7879eb07a2810ed137f0b304e2213b689677e561",
-            1_195_260,
-        ),
-    ),
+    FILES,
+)
+REUTERS8_TFIDF = DataSet(
+    "reuters8_tfidf",
+    "the same news: TF-IDF of 1,000 words, or texts",
+    read_tfidf,
+    "reuters",
+    FILES,
 )

@@ -15,6 +15,7 @@ from rehead import _validation as check
 from rehead import data, noise
 from rehead._typing import Array
 from rehead.data import Split, Splits
+from rehead.noise.labels import read_labels
 
 KINDS = ("none", *noise.NOISES, "semantic", "open-set")
 """Kinds of noise that a run can make."""
@@ -43,6 +44,11 @@ class TrainSettings:
         network: densenet100, resnet34 and vgg13 are the paper's. Default: "logistic" for vectors,
         "resnet-small" for images. Networks are trained with the recipe of the run; with "quick",
         which is made to memorise, with "quick-labeller".
+    labeller_options : dict
+        Options of that network.
+    labeller_samples : int, optional
+        Teach the labeller on so many *other* samples, those after the ones that ``limit`` takes, in
+        place of a share of these. Then all labels are its own.
     outside : sequence of str
         Where inputs come from with open-set noise, in equal shares: data sets by name, folders of
         images, .npy files. Default: Tiny ImageNet, for CIFAR-10.
@@ -69,6 +75,8 @@ class TrainSettings:
     noise: str = "none"
     rate: float = 0.0
     labeller: str | None = None
+    labeller_options: dict[str, Any] = field(default_factory=dict)
+    labeller_samples: int | None = None
     outside: Sequence[str] = ()
     labels: Array | None = None
     noise_rate: float | None = None
@@ -121,7 +129,8 @@ class NoisyTask(NamedTuple):
 def noisy_task(settings: TrainSettings, folder: Path | None = None) -> NoisyTask:
     """Load the data and make its labels noisy, validation labels in the same way.
 
-    The training of a labeller is kept in the folder, and continues from there.
+    The training of a labeller is kept in the folder, and continues from there; a finished one is
+    used again.
     """
     splits = load_inputs(settings)
     if settings.labels is not None:
@@ -180,6 +189,8 @@ def _semantic(splits: Splits, settings: TrainSettings, folder: Path | None) -> N
     """Labels of a classifier that was taught on a few clean samples."""
     rng, _ = generators(settings)
     name = settings.labeller or (LOGISTIC if splits.train.X.ndim == 2 else "resnet-small")
+    if settings.labeller_samples is not None:
+        return _labelled_by_another(name, splits, settings, folder)
     share = settings.rate or CLEAN.get(settings.data, 0.05)
     made = noise.semantic(
         splits.train.X,
@@ -206,6 +217,46 @@ def _semantic(splits: Splits, settings: TrainSettings, folder: Path | None) -> N
     )
 
 
+def _labelled_by_another(
+    name: str, splits: Splits, settings: TrainSettings, folder: Path | None
+) -> NoisyTask:
+    """Labels of a classifier that was taught on other samples: all of them are its own."""
+    taught = _other_samples(splits, settings)
+    weak = _labeller(name, splits._replace(train=taught), settings, 1.0, folder)
+    if weak is None:
+        raise ValueError("labeller_samples needs a network as labeller.")
+    weak.fit(taught.X, taught.y)
+    train, held_out = splits.train, splits.validation
+    made = read_labels(train.y, np.arange(len(splits.class_names))).noisy(weak.predict(train.X))
+    note = (
+        f"The labeller, {name}, was taught on {len(taught.y):,} other samples. {made.rate:.1%} of "
+        "the labels that it gave are wrong."
+    )
+    of_validation = weak.predict(held_out.X)
+    return NoisyTask(
+        splits,
+        made.labels,
+        of_validation,
+        made.changed,
+        made.rate,
+        made.transition,
+        (note, SAME_NOISE),
+    )
+
+
+def _other_samples(splits: Splits, settings: TrainSettings) -> Split:
+    """Training samples of the data set that the run does not take."""
+    whole = data.load(settings.data, random_state=settings.seed, validation=0).train
+    taken = np.isin(whole.ids, np.concatenate([splits.train.ids, splits.validation.ids]))
+    rows = np.flatnonzero(~taken)[: settings.labeller_samples]
+    if len(rows) < (settings.labeller_samples or 0):
+        raise ValueError(
+            f"There are {len(rows)} samples of {settings.data} besides those that are trained on, "
+            f"and labeller_samples is {settings.labeller_samples}. Lower it, or set a limit."
+        )
+    return Split(*(a[rows] for a in whole))
+
+
 def _labeller(
     name: str, splits: Splits, settings: TrainSettings, share: float, folder: Path | None
 ) -> Any:
@@ -223,11 +274,11 @@ def _labeller(
     batch_size = min(recipe.batch_size, max(4, int(share * len(y)) // 8))
     augment = recipe.augment if X.ndim == 4 else ()
     return NetworkClassifier(
-        network_factory(name, {}, splits._replace(class_names=present)),
+        network_factory(name, settings.labeller_options, splits._replace(class_names=present)),
         recipe=dataclasses.replace(recipe, augment=augment, batch_size=batch_size),
         seed=settings.seed,
         device=settings.device,
-        folder=None if folder is None else folder / "labeller",
+        folder=folder,
     )
 
 

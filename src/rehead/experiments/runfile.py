@@ -33,6 +33,8 @@ SETTINGS: Fields = {
     "rate": number(0, 1),
     "labels": nullable(one_of("given")),
     "labeller": optional(nullable(text)),
+    "labeller_options": optional(mapping),
+    "labeller_samples": optional(nullable(count(1))),
     "outside": optional(each(text)),
     "noise_rate": nullable(number(0, 1)),
     "trusted": number(0),

@@ -45,6 +45,8 @@ class Task:
     taps : tuple of str
         The layers that the paper's ensemble takes, from the input to the output; the last one is
         the penultimate layer.
+    auto : tuple of str
+        The layers that the default takes.
     n_classes : int
 
     Examples
@@ -52,7 +54,8 @@ class Task:
     >>> import numpy as np
     >>> from rehead.experiments.task import Part, Task
     >>> part = Part({"last": np.eye(3)}, np.arange(3))
-    >>> task = Task(part, part, part, np.array([0, 1, 1]), np.array([False, False, True]), ("last",), 3)
+    >>> truth, changed = np.array([0, 1, 1]), np.array([False, False, True])
+    >>> task = Task(part, part, part, truth, changed, ("last",), ("last",), 3)
     >>> task.last, round(task.noise_rate, 2)
     ('last', 0.33)
     """
@@ -63,6 +66,7 @@ class Task:
     truth: Array
     changed: Array
     taps: tuple[str, ...]
+    auto: tuple[str, ...]
     n_classes: int
 
     @property

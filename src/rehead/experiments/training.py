@@ -47,15 +47,19 @@ def run_training(
     *,
     progress: bool | None = None,
     tell: Callable[[str], None] | None = None,
+    labeller_folder: Path | None = None,
 ) -> TrainResult:
     """Make the noise, train, measure; everything needed to use the network goes to the folder.
 
-    ``tell`` is told what a user should know about the labels, before training begins.
+    ``tell`` is told what a user should know about the labels, before training begins. The training
+    of a labeller is kept in ``labeller_folder``, by default in the folder of the run.
     """
     from rehead.torch.training import Run, train
 
     recipe = _recipe(settings)
-    task, trusted = noisy_task(settings, folder), None
+    if labeller_folder is None and folder is not None:
+        labeller_folder = folder / "labeller"
+    task, trusted = noisy_task(settings, labeller_folder), None
     if tell is not None and task.notes:
         tell("\n".join(task.notes))
     splits = task.splits

@@ -37,3 +37,9 @@ def test_taps_of_densenet_adapt_to_depth(depth, taps):
     net = MODELS["densenet100"](10, growth=2, depth=depth)
     assert net.feature_layers == (*(f"dense3.bottleneck{j}" for j in taps), "final")
     assert net.layer_numbers["final"] == net.layer_numbers[net.block_layers[-1]] == depth - 1
+
+
+def test_the_stem_can_halve_the_image():
+    net = MODELS["densenet100"](10, growth=2, depth=10, stem_stride=2).eval()
+    assert net.stem(torch.zeros(1, 3, 32, 32)).shape[2:] == (16, 16)
+    assert net(torch.zeros(1, 3, 32, 32)).shape == (1, 10)

@@ -45,6 +45,8 @@ class DenseNet(nn.Module):
         Channels that a bottleneck adds; the first convolution gives twice as many.
     depth : int, default 100
         Layers with weights: 6 n + 4 with n bottlenecks in each dense block.
+    stem_stride : int, default 1
+        With 2, the first convolution halves height and width: a quarter of the work.
     in_channels : int, default 3
     mean, std : float or sequence of float, optional
         See :class:`rehead.torch.models.Normalise`.
@@ -75,6 +77,7 @@ class DenseNet(nn.Module):
         *,
         growth: int = 12,
         depth: int = 100,
+        stem_stride: int = 1,
         in_channels: int = 3,
         mean: Channels | None = None,
         std: Channels | None = None,
@@ -84,7 +87,8 @@ class DenseNet(nn.Module):
         width = 2 * check_whole(growth, "growth")
         n = _bottlenecks(depth)
         self.normalise = Normalise(check_whole(in_channels, "in_channels"), mean=mean, std=std)
-        self.stem = nn.Conv2d(in_channels, width, 3, 1, 1, bias=False)
+        stride = check_whole(stem_stride, "stem_stride")
+        self.stem = nn.Conv2d(in_channels, width, 3, stride, 1, bias=False)
         self._stages = []
         for i in range(1, N_BLOCKS + 1):
             dense = [

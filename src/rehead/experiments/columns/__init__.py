@@ -1,0 +1,1 @@
+"""Ways to predict, by name: the columns of every table."""

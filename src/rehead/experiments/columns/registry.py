@@ -1,0 +1,48 @@
+"""All ways to predict, by name."""
+
+from __future__ import annotations
+
+from rehead import _validation as check
+from rehead.experiments.columns import gaussian as g
+from rehead.experiments.columns.gaussian import Column
+
+SOFTMAX, LDA, ROG, AUTO = "softmax", "LDA", "RoG", "auto"
+PAPER: dict[str, Column] = {
+    SOFTMAX: g.softmax,
+    LDA: g.single("sample"),
+    "LDA ensemble": g.ensemble("sample"),
+    "RoG last layer": g.single("mcd"),
+    ROG: g.ensemble("paper"),
+    "RoG authors": g.ensemble("authors"),
+    "identity": g.single("identity"),
+    "LTS": g.single("lts"),
+    "trimmed k-means": g.single("trimmed-kmeans"),
+    "blocks": g.blocks,
+    AUTO: g.auto,
+    "auto same layers": g.auto_same_layers,
+    "oracle": g.oracle,
+}
+"""What is measured in every cell of the paper's tables."""
+TEXT: dict[str, Column] = {
+    "RoG empirical priors": g.ensemble("mcd", priors="empirical"),
+    "LDA ensemble empirical priors": g.ensemble("sample", priors="empirical"),
+    "RoG 70 %": g.ensemble("mcd", support_fraction=0.7),
+    "RoG shrunk": g.ensemble("mcd", shrinkage="auto"),
+    "RoG equal weights": g.ensemble("mcd", weights="equal"),
+}
+"""Changes of inference that table 5 is taken apart by."""
+COLUMNS: dict[str, Column] = {**PAPER, **TEXT}
+
+
+def find_column(name: str) -> Column:
+    """A way to predict by its name.
+
+    Examples
+    --------
+    >>> from rehead.experiments.columns.registry import find_column
+    >>> find_column("rog")
+    Traceback (most recent call last):
+    ValueError: ... Did you mean ...
+    """
+    check.check_choice(name, COLUMNS, "column")
+    return COLUMNS[name]

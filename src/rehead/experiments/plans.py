@@ -1,0 +1,18 @@
+"""What a cell needs: the network or encoder that makes its features, and its ways to predict."""
+
+from __future__ import annotations
+
+from rehead.experiments.cell import Cell
+from rehead.experiments.columns.registry import PAPER, TEXT
+from rehead.experiments.profiles import settings_of
+from rehead.experiments.sources import Source, TrainedNetwork
+
+
+def source_of(cell: Cell) -> Source:
+    """What makes the features of a cell. Cells of several tables may share one."""
+    return TrainedNetwork(settings_of(cell))
+
+
+def columns_of(cell: Cell) -> list[str]:
+    """Ways to predict that are measured in a cell."""
+    return [*PAPER, *TEXT] if cell.table == "5" else list(PAPER)

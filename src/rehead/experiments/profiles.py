@@ -1,0 +1,138 @@
+"""Profiles: how large the experiments are. A profile turns a cell into settings of a run.
+
+``paper`` has the published hyperparameters. ``quick`` is for two CPU cores: smaller networks of
+the same families, 5,000 images, as many epochs as it takes to memorise. ``tiny`` only shows that
+everything works. The text networks of table 5 are small, so ``quick`` trains them as published.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rehead import _validation as check
+from rehead.experiments.cell import Cell
+from rehead.experiments.noisy import TrainSettings
+from rehead.experiments.variations import vary
+
+IMAGES = 5000
+"""Training images of ``quick``; a ninth as many are held out."""
+LABELLER_IMAGES = {"densenet100": 10_000, "resnet34": 10_000, "vgg13": 10_000}
+"""Other images that teach the labellers of ``quick``: so many that they are as often wrong as those
+of the paper. Those had 2,500, and better networks."""
+TEXT = ("reuters8", "twitter_pos")
+SMALL: dict[str, dict[str, Any]] = {
+    "resnet34": {
+        "width": 16,
+        "blocks": (1, 1, 2, 3),
+        "variant": {"stem_stride": 2, "multiples": (1, 2, 4, 4)},
+    },
+    "densenet100": {"depth": 22, "growth": 12, "stem_stride": 2},
+    "resnet44-wide": {"width": 16, "blocks": (2, 2, 3), "variant": {"stem_stride": 2}},
+    "cnn9": {"width": 16},
+    "vgg13": {"width": 16},
+}
+"""Networks of ``quick``: as many features of the last layers as leave something to trim."""
+EPOCHS = {"resnet34": 15, "densenet100": 30, "resnet44-wide": 20, "cnn9": 20}
+"""Until almost all labels are fitted; a DenseNet this small fits nine in ten."""
+METHODS: dict[str, dict[str, Any]] = {"co-teaching": {"ramp": 5}, "mentornet": {"ramp": 5}}
+"""Settings of methods that count epochs, for fewer of them."""
+TINY: dict[str, dict[str, Any]] = {
+    "resnet34": {**SMALL["resnet34"], "width": 4},
+    "densenet100": {"depth": 10, "growth": 4, "stem_stride": 2},
+    "resnet44-wide": {**SMALL["resnet44-wide"], "width": 4, "blocks": (1, 1, 1)},
+    "cnn9": {"width": 4},
+    "vgg13": {"width": 4},
+    "fcn": {"hidden": (16, 16)},
+}
+
+
+def paper(cell: Cell) -> TrainSettings:
+    """The published hyperparameters."""
+    return TrainSettings(
+        data=cell.data,
+        model=cell.network,
+        method=cell.method,
+        recipe=f"table{cell.table}",
+        noise=cell.noise,
+        # A labeller decides how many labels are wrong; 0 is the paper's share of clean samples.
+        rate=0.0 if cell.noise == "semantic" else cell.rate,
+        labeller=cell.labeller or None,
+        outside=tuple(cell.source.split("+")) if cell.source else (),
+        seed=cell.seed,
+    )
+
+
+def quick(cell: Cell) -> TrainSettings:
+    """The same families of networks, small enough for two CPU cores."""
+    settings = paper(cell)
+    if cell.data in TEXT:
+        return settings
+    return dataclasses.replace(
+        settings,
+        recipe="quick",
+        epochs=EPOCHS.get(cell.network),
+        limit=IMAGES,
+        method_options=METHODS.get(cell.method, {}),
+        model_options=SMALL.get(cell.network, {}),
+        labeller_options=SMALL.get(cell.labeller, {}),
+        labeller_samples=LABELLER_IMAGES.get(cell.labeller),
+    )
+
+
+def tiny(cell: Cell) -> TrainSettings:
+    """As small as can be: it shows that everything works, and nothing else."""
+    return dataclasses.replace(
+        quick(cell),
+        limit=None if cell.data.startswith("digits") else 600,
+        epochs=2,
+        model_options=TINY.get(cell.network, {}),
+        labeller_options=TINY.get(cell.labeller, {}),
+        labeller_samples=None,
+    )
+
+
+PROFILES: dict[str, Callable[[Cell], TrainSettings]] = {
+    "paper": paper,
+    "quick": quick,
+    "tiny": tiny,
+}
+
+
+def settings_of(cell: Cell) -> TrainSettings:
+    """What to train for a cell.
+
+    Examples
+    --------
+    >>> from rehead.experiments.cell import Cell
+    >>> from rehead.experiments.profiles import settings_of
+    >>> cell = Cell("2", "resnet34", "cifar10", "uniform", 0.4)
+    >>> settings_of(cell).limit
+    5000
+    """
+    check.check_choice(cell.profile, PROFILES, "profile")
+    return vary(PROFILES[cell.profile](cell), cell.variation)
+
+
+def deviations(cell: Cell) -> list[str]:
+    """By name, what differs from the paper."""
+    settings, printed = settings_of(cell), paper(cell)
+    found: list[str] = []
+    if settings.limit is not None:
+        found.append(f"{settings.limit:,} training images")
+    if settings.model_options:
+        found.append(f"a smaller network ({_said(settings.model_options)})")
+    if settings.recipe != printed.recipe:
+        found.append(f"recipe {settings.recipe!r}: no augmentation, fewer epochs")
+    if settings.labeller_samples:
+        found.append(f"a labeller taught on {settings.labeller_samples:,} other images")
+    if cell.data == "twitter_pos":
+        found.append("other word embeddings: those of the paper are not public")
+    if cell.variation:
+        found.append(f"variation {cell.variation!r}")
+    return found
+
+
+def _said(options: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in options.items() if name != "variant")

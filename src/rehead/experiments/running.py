@@ -1,0 +1,127 @@
+"""From a cell to its result."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from rehead import __version__
+from rehead._typing import Array
+from rehead._warnings import ReheadWarning
+from rehead.data import DownloadError
+from rehead.experiments.cache import Cache
+from rehead.experiments.cell import Cell
+from rehead.experiments.circumstances import commit, hardware, now, versions
+from rehead.experiments.columns.registry import find_column
+from rehead.experiments.plans import columns_of, source_of
+from rehead.experiments.results import NO_DATA, Measurement, Result
+from rehead.experiments.sources import load_task
+from rehead.experiments.task import Prediction, Task
+
+BINS = 15
+Tell = Callable[[str], None]
+
+
+def run(
+    cell: Cell,
+    cache: Cache,
+    *,
+    earlier: Result | None = None,
+    columns: Sequence[str] | None = None,
+) -> Result:
+    """Train what a cell needs, unless it is in the cache, and measure each way to predict.
+
+    Parameters
+    ----------
+    cell : Cell
+    cache : Cache
+    earlier : Result, optional
+        What was measured before. It stays, and is not measured again.
+    columns : sequence of str, optional
+        Ways to predict. Default: those of the cell's table.
+    """
+    wanted = columns_of(cell) if columns is None else columns
+    missing = missing_columns(earlier, wanted)
+    try:
+        task, facts = load_task(source_of(cell), cache)
+    except (FileNotFoundError, DownloadError) as error:
+        return Result(cell, NO_DATA, str(error))
+    measured = [measure(task, name) for name in missing]
+    if earlier is not None and earlier.measurements:
+        return earlier.with_more(measured)
+    network = {
+        **{name: round(value, 5) for name, value in facts.items()},
+        "noise_rate": task.noise_rate,
+        "n_train": len(task.train.y),
+        "n_validation": len(task.validation.y),
+        "n_test": len(task.test.y),
+    }
+    circumstances = {"hardware": hardware(), "versions": versions()}
+    return Result(cell, network=network, circumstances=circumstances).with_more(measured)
+
+
+def missing_columns(earlier: Result | None, wanted: Sequence[str]) -> list[str]:
+    """Ways to predict that were not measured yet."""
+    return [name for name in wanted if earlier is None or name not in earlier.columns]
+
+
+def measure(task: Task, column: str) -> Measurement:
+    """Predict, compare with the truth."""
+    predict = find_column(column)
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        # The paper's estimator warns where it cannot trim, which is part of the result.
+        warnings.simplefilter("ignore", ReheadWarning)
+        found = predict(task)
+    return Measurement(
+        column,
+        float((found.labels == task.test.y).mean()),
+        round(time.perf_counter() - start, 3),
+        __version__,
+        commit(),
+        now(),
+        noise_rate=found.noise_rate,
+        details=dict(found.details or {}),
+        **_audit(found, task),
+    )
+
+
+def _audit(found: Prediction, task: Task) -> dict[str, Any]:
+    """How well wrong training labels are found."""
+    if found.quality is None:
+        return {}
+    audit: dict[str, Any] = {}
+    if found.quality.min() >= 0 and found.quality.max() <= 1:
+        audit["calibration"] = calibration_error(found.quality, ~task.changed)
+    if task.changed.any():
+        audit["auroc"] = float(roc_auc_score(~task.changed, found.quality))
+        audit |= at_true_budget(found.quality, task.changed)
+    return audit
+
+
+def at_true_budget(quality: Array, changed: Array) -> dict[str, float]:
+    """F1 and the share of wrong labels that is missed, where as many are flagged as are wrong.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rehead.experiments.running import at_true_budget
+    >>> at_true_budget(np.array([0.1, 0.2, 0.9, 0.8]), np.array([True, False, True, False]))
+    {'f1': 0.5, 'false_negatives': 0.5}
+    """
+    flagged = np.argsort(quality, kind="stable")[: int(changed.sum())]
+    found = float(changed[flagged].mean())
+    # As many are flagged as there are, so precision, recall and F1 are one number.
+    return {"f1": found, "false_negatives": 1 - found}
+
+
+def calibration_error(quality: Array, right: Array) -> float:
+    """Mean distance, over bins, of the mean quality from the share of right labels."""
+    which = np.clip((quality * BINS).astype(int), 0, BINS - 1)
+    gaps = np.bincount(which, weights=quality - right, minlength=BINS)
+    return float(np.abs(gaps).sum() / len(right))

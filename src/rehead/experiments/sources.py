@@ -1,0 +1,129 @@
+"""Where a task comes from: a network that is trained, and its features."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from rehead._typing import Array
+from rehead.experiments.cache import Arrays, Cache, digest
+from rehead.experiments.noisy import NoisyTask, TrainSettings
+from rehead.experiments.task import PARTS, Part, Task
+
+LAYER, OUTPUTS = "layer", "outputs"
+FACTS = ("fitted", "seconds", "cpu_seconds", "parameters")
+"""Single numbers that are kept beside the arrays."""
+
+
+class Source(Protocol):
+    """What makes the arrays of a task; two with the same description make the same."""
+
+    @property
+    def what(self) -> Mapping[str, Any]:
+        """A description, which can be JSON."""
+        ...
+
+    def make(self, cache: Cache) -> Arrays:
+        """The arrays of a task, as :func:`load_task` reads them."""
+        ...
+
+
+@dataclass(frozen=True)
+class TrainedNetwork:
+    """A network that is trained on noisy labels.
+
+    Attributes
+    ----------
+    settings : TrainSettings
+    """
+
+    settings: TrainSettings
+
+    @property
+    def what(self) -> Mapping[str, Any]:
+        """The settings."""
+        return {"source": "network", **dataclasses.asdict(self.settings)}
+
+    def make(self, cache: Cache) -> Arrays:
+        """Train, and take the features. What was trained before it was killed is not lost."""
+        from rehead.experiments.training import run_training
+
+        labeller = cache.folder / "labellers" / digest(_labeller_of(self.settings))
+        wall, cpu = time.perf_counter(), time.process_time()
+        result = run_training(
+            self.settings, cache.working(self.what), labeller_folder=labeller, progress=False
+        )
+        facts = {
+            "fitted": result.fitted,
+            "seconds": time.perf_counter() - wall,
+            "cpu_seconds": time.process_time() - cpu,
+            "parameters": sum(p.numel() for p in result.trained.net.parameters()),
+        }
+        return {**features_of(result.trained.net, result.task), **_scalars(facts)}
+
+
+def _labeller_of(settings: TrainSettings) -> dict[str, Any]:
+    """What the labels of a labeller depend on: not on what is trained with them."""
+    names = ("data", "recipe", "rate", "labeller", "labeller_options", "labeller_samples")
+    names = (*names, "validation", "limit", "seed")
+    return {name: getattr(settings, name) for name in names}
+
+
+def _scalars(facts: Mapping[str, float]) -> Arrays:
+    return {name: np.array(value) for name, value in facts.items()}
+
+
+def features_of(net: Any, task: NoisyTask) -> Arrays:
+    """Features of the paper's layers, of all blocks, and of what the default would choose."""
+    from rehead.torch import extract_features
+
+    parts = (task.splits.train.X, task.splits.validation.X, task.splits.test.X)
+    chosen = list(extract_features(net, parts[0][:8], "auto", progress=False).layers)
+    taps = list(net.feature_layers)
+    names = [*chosen, *(n for n in (*net.block_layers, *taps) if n not in chosen)]
+    names = _in_order(names, [*chosen[:1], *net.block_layers, *taps])
+    arrays: Arrays = {
+        "truth": task.splits.train.y,
+        "changed": task.changed,
+        "taps": np.array(taps),
+        "auto": np.array(chosen),
+        "ids": task.splits.train.ids,
+        "n_classes": np.array(len(task.splits.class_names)),
+    }
+    labels = (task.labels, task.validation_labels, task.splits.test.y)
+    for part, X, y in zip(PARTS, parts, labels, strict=True):
+        found = extract_features(net, X, names, progress=False)
+        arrays |= {f"{part}/{LAYER}/{name}": f for name, f in found.layers.items()}
+        arrays |= {f"{part}/y": y, f"{part}/{OUTPUTS}": found.outputs}
+    return arrays
+
+
+def _in_order(names: list[str], order: list[str]) -> list[str]:
+    """Names in this order; what it does not know comes first."""
+    return sorted(names, key=lambda name: order.index(name) if name in order else -1)
+
+
+def load_task(source: Source, cache: Cache) -> tuple[Task, dict[str, float]]:
+    """A task and the facts about its making, from the cache, made first if it is not there."""
+    arrays = cache.arrays(source.what, lambda: source.make(cache))
+    cache.finished(source.what)
+    task = Task(
+        *(_part(arrays, part) for part in PARTS),
+        truth=arrays["truth"],
+        changed=arrays["changed"],
+        taps=tuple(arrays["taps"].tolist()),
+        auto=tuple(arrays["auto"].tolist()),
+        n_classes=int(arrays["n_classes"]),
+    )
+    return task, {name: float(arrays[name]) for name in FACTS if name in arrays}
+
+
+def _part(arrays: Mapping[str, Array], part: str) -> Part:
+    prefix = f"{part}/{LAYER}/"
+    layers = {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+    return Part(layers, arrays[f"{part}/y"], arrays.get(f"{part}/{OUTPUTS}"))

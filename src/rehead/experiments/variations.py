@@ -1,0 +1,46 @@
+"""Variations: one thing changed in a table's setting, by name, to see what it does."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import NamedTuple
+
+from rehead import _validation as check
+from rehead.experiments.noisy import TrainSettings
+
+
+class Variation(NamedTuple):
+    """What is changed, in words, and how."""
+
+    text: str
+    change: Callable[[TrainSettings], TrainSettings]
+
+
+def _set(**values: object) -> Callable[[TrainSettings], TrainSettings]:
+    return lambda settings: dataclasses.replace(settings, **values)  # type: ignore[arg-type]
+
+
+VARIATIONS: dict[str, Variation] = {
+    "short": Variation("5 epochs in place of 15", _set(epochs=5)),
+    "long": Variation("60 epochs in place of 15", _set(epochs=60)),
+    "cosine": Variation("a learning rate that falls to 0", _set(recipe="quick")),
+    "held-out-1000": Variation("1,000 held-out samples of all classes", _set(validation=1000)),
+    "tf-idf": Variation("TF-IDF in place of binary input", _set(data="reuters8_tfidf")),
+    "narrow": Variation(
+        "64 features a layer in place of 256: more than that in every class",
+        _set(model_options={"hidden": (64, 64)}),
+    ),
+    "with-true-class": Variation(
+        "uniform noise that may keep the true class", _set(noise="uniform-mix")
+    ),
+}
+"""Variations of a run. Those of inference alone are columns."""
+
+
+def vary(settings: TrainSettings, name: str) -> TrainSettings:
+    """The settings with a variation; no name, no change."""
+    if not name:
+        return settings
+    check.check_choice(name, VARIATIONS, "variation")
+    return VARIATIONS[name].change(settings)
