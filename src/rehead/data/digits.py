@@ -34,8 +34,8 @@ def read(request: Request) -> Splits:
 def read_pictures(request: Request) -> Splits:
     """The same parts, as pictures."""
     splits = read(request)
-    parts = [split._replace(X=_enlarged(split.X)) for split in splits[:3]]
-    return Splits(*parts, splits.class_names)
+    train, validation, test = (split._replace(X=_enlarged(split.X)) for split in splits[:3])
+    return splits._replace(train=train, validation=validation, test=test)
 
 
 def _enlarged(X: Array) -> Array:

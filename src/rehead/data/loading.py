@@ -55,7 +55,8 @@ def load(
     ----------
     name : str, default="digits"
         One of ``DATASETS``: digits, digits32, cifar10, cifar100, svhn, twitter_pos, reuters8,
-        reuters8_tfidf, imagenet32, tinyimagenet32. Case, hyphens, underscores and spaces do not matter.
+        reuters8_tfidf, imagenet32, tinyimagenet32. Case, hyphens, underscores and spaces do not
+        matter.
     validation : int or float, optional
         Number or share of samples to take out of the training part, from all classes in
         proportion. By default what the paper uses: 1,000 images, 30 documents of each topic, the

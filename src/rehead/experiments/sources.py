@@ -18,6 +18,18 @@ from rehead.experiments.task import PARTS, Part, Task
 LAYER, OUTPUTS = "layer", "outputs"
 FACTS = ("fitted", "seconds", "cpu_seconds", "parameters")
 """Single numbers that are kept beside the arrays."""
+LABELLER = (
+    "data",
+    "recipe",
+    "rate",
+    "labeller",
+    "labeller_options",
+    "labeller_samples",
+    "validation",
+    "limit",
+    "seed",
+)
+"""What the labels of a labeller depend on: not on what is trained with them."""
 
 
 class Source(Protocol):
@@ -68,10 +80,7 @@ class TrainedNetwork:
 
 
 def _labeller_of(settings: TrainSettings) -> dict[str, Any]:
-    """What the labels of a labeller depend on: not on what is trained with them."""
-    names = ("data", "recipe", "rate", "labeller", "labeller_options", "labeller_samples")
-    names = (*names, "validation", "limit", "seed")
-    return {name: getattr(settings, name) for name in names}
+    return {name: getattr(settings, name) for name in LABELLER}
 
 
 def _scalars(facts: Mapping[str, float]) -> Arrays:
@@ -112,8 +121,11 @@ def load_task(source: Source, cache: Cache) -> tuple[Task, dict[str, float]]:
     """A task and the facts about its making, from the cache, made first if it is not there."""
     arrays = cache.arrays(source.what, lambda: source.make(cache))
     cache.finished(source.what)
+    train, validation, test = (_part(arrays, part) for part in PARTS)
     task = Task(
-        *(_part(arrays, part) for part in PARTS),
+        train,
+        validation,
+        test,
         truth=arrays["truth"],
         changed=arrays["changed"],
         taps=tuple(arrays["taps"].tolist()),

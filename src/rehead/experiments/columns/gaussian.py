@@ -14,10 +14,9 @@ from rehead.classifier import RobustGaussianClassifier
 from rehead.ensemble import LayerEnsemble
 from rehead.evaluation.comparison import SOFTMAX
 from rehead.experiments.task import Part, Prediction, Task
+from rehead.gaussian.options import PRESETS
 
 Column = Callable[[Task], Prediction]
-PAPER = ("paper", "authors")
-"""Presets, which bring their own estimator."""
 
 
 def softmax(task: Task) -> Prediction:
@@ -53,10 +52,10 @@ def ensemble(estimator: str, *, weights: str | None = "nll", **options: Any) -> 
 
 def fit_taps(task: Task, estimator: str, **options: Any) -> LayerEnsemble:
     """An ensemble of the paper's layers; ``estimator`` may be a preset."""
-    name = "preset" if estimator in PAPER else "estimator"
-    if estimator in PAPER:
-        options.pop("weights", None)
-    model = LayerEnsemble(**{name: estimator}, random_state=0, **options)
+    if estimator in PRESETS:
+        options.pop("weights", None)  # a preset brings its own
+    model = LayerEnsemble(random_state=0)
+    model.set_params(**_named(estimator), **options)
     held_out = at(task.taps, task.validation), task.validation.y
     return model.fit(at(task.taps, task.train), task.train.y, validation=held_out)
 
@@ -129,14 +128,19 @@ def default_inputs(layers: tuple[str, ...], part: Part) -> dict[str, Array]:
 
 
 def _classifier(estimator: str, options: Mapping[str, Any]) -> RobustGaussianClassifier:
-    name = "preset" if estimator in PAPER else "estimator"
-    return RobustGaussianClassifier(**{name: estimator}, random_state=0, **options)
+    model = RobustGaussianClassifier(random_state=0)
+    model.set_params(**_named(estimator), **options)
+    return model
+
+
+def _named(estimator: str) -> dict[str, str]:
+    return {"preset" if estimator in PRESETS else "estimator": estimator}
 
 
 def _kept(models: Mapping[str, RobustGaussianClassifier], task: Task) -> dict[str, Any]:
     """How many samples each layer kept, and the share of them whose label is right."""
     supports = {name: model.support_ for name, model in models.items()}
     return {
-        "kept": {name: int(len(task.changed[s])) for name, s in supports.items()},
+        "kept": {name: len(task.changed[s]) for name, s in supports.items()},
         "clean_kept": {name: float((~task.changed[s]).mean()) for name, s in supports.items()},
     }
