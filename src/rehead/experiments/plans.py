@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from rehead.experiments.cell import Cell
 from rehead.experiments.columns.registry import PAPER, TEXT
+from rehead.experiments.grid.columns import grid_columns
+from rehead.experiments.grid.sources import grid_source
+from rehead.experiments.grid.tasks import PROFILE as GRID
 from rehead.experiments.profiles import settings_of
 from rehead.experiments.sources import Source, TrainedNetwork
 
 
 def source_of(cell: Cell) -> Source:
     """What makes the features of a cell. Cells of several tables may share one."""
-    return TrainedNetwork(settings_of(cell))
+    return grid_source(cell) if cell.profile == GRID else TrainedNetwork(settings_of(cell))
 
 
 def columns_of(cell: Cell) -> list[str]:
     """Ways to predict that are measured in a cell."""
+    if cell.profile == GRID:
+        return grid_columns(cell)
     return [*PAPER, *TEXT] if cell.table == "5" else list(PAPER)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from rehead._typing import Array
 from rehead.experiments.cache import Arrays, Cache, digest
 from rehead.experiments.noisy import NoisyTask, TrainSettings
 from rehead.experiments.task import PARTS, Part, Task
+
+if TYPE_CHECKING:
+    from rehead.experiments.training import TrainResult
 
 LAYER, OUTPUTS = "layer", "outputs"
 FACTS = ("fitted", "seconds", "cpu_seconds", "parameters")
@@ -30,6 +34,13 @@ LABELLER = (
     "seed",
 )
 """What the labels of a labeller depend on: not on what is trained with them."""
+
+
+class Taken(NamedTuple):
+    """What is taken of some samples: features by layer, and logits where there is a network."""
+
+    layers: Mapping[str, Array]
+    outputs: Array | None = None
 
 
 class Source(Protocol):
@@ -63,52 +74,89 @@ class TrainedNetwork:
 
     def make(self, cache: Cache) -> Arrays:
         """Train, and take the features. What was trained before it was killed is not lost."""
-        from rehead.experiments.training import run_training
-
         labeller = cache.folder / "labellers" / digest(_labeller_of(self.settings))
-        wall, cpu = time.perf_counter(), time.process_time()
-        result = run_training(
-            self.settings, cache.working(self.what), labeller_folder=labeller, progress=False
-        )
-        facts = {
-            "fitted": result.fitted,
-            "seconds": time.perf_counter() - wall,
-            "cpu_seconds": time.process_time() - cpu,
-            "parameters": sum(p.numel() for p in result.trained.net.parameters()),
-        }
-        return {**features_of(result.trained.net, result.task), **_scalars(facts)}
+        result, facts = train_network(self.settings, cache.working(self.what), labeller)
+        return {**features_of(result.trained.net, result.task), **facts}
+
+
+def train_network(
+    settings: TrainSettings, folder: Path, labeller: Path | None = None
+) -> tuple[TrainResult, Arrays]:
+    """Train, and note how long it took, and what share of the labels the network fits.
+
+    Parameters
+    ----------
+    settings : TrainSettings
+    folder : Path
+        For work in progress.
+    labeller : Path, optional
+        For the training of a labeller, which other networks may use.
+    """
+    from rehead.experiments.training import run_training
+
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = run_training(settings, folder, labeller_folder=labeller, progress=False)
+    facts = {
+        "fitted": result.fitted,
+        "seconds": time.perf_counter() - wall,
+        "cpu_seconds": time.process_time() - cpu,
+        "parameters": sum(p.numel() for p in result.trained.net.parameters()),
+    }
+    return result, {name: np.array(value) for name, value in facts.items()}
 
 
 def _labeller_of(settings: TrainSettings) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in LABELLER}
 
 
-def _scalars(facts: Mapping[str, float]) -> Arrays:
-    return {name: np.array(value) for name, value in facts.items()}
-
-
 def features_of(net: Any, task: NoisyTask) -> Arrays:
     """Features of the paper's layers, of all blocks, and of what the default would choose."""
     from rehead.torch import extract_features
 
-    parts = (task.splits.train.X, task.splits.validation.X, task.splits.test.X)
-    chosen = list(extract_features(net, parts[0][:8], "auto", progress=False).layers)
+    first = task.splits.train.X[:8]
+    chosen = list(extract_features(net, first, "auto", progress=False).layers)
     taps = list(net.feature_layers)
     names = [*chosen, *(n for n in (*net.block_layers, *taps) if n not in chosen)]
     names = _in_order(names, [*chosen[:1], *net.block_layers, *taps])
+    return task_arrays(task, taken(net, task, names), taps, chosen)
+
+
+def taken(net: Any, task: NoisyTask, names: Sequence[str]) -> Iterator[Taken]:
+    """Features of some layers, part by part."""
+    from rehead.torch import extract_features
+
+    for split in task.splits[:3]:
+        found = extract_features(net, split.X, list(names), progress=False)
+        yield Taken(found.layers, found.outputs)
+
+
+def task_arrays(
+    task: NoisyTask, parts: Iterable[Taken], taps: Sequence[str], auto: Sequence[str]
+) -> Arrays:
+    """A task as :func:`load_task` reads it.
+
+    Parameters
+    ----------
+    task : NoisyTask
+    parts : iterable of Taken
+        Features for training, validation and test.
+    taps, auto : sequence of str
+        The layers that the paper's ensemble and the default take.
+    """
     arrays: Arrays = {
         "truth": task.splits.train.y,
         "changed": task.changed,
         "taps": np.array(taps),
-        "auto": np.array(chosen),
+        "auto": np.array(auto),
         "ids": task.splits.train.ids,
         "n_classes": np.array(len(task.splits.class_names)),
     }
     labels = (task.labels, task.validation_labels, task.splits.test.y)
-    for part, X, y in zip(PARTS, parts, labels, strict=True):
-        found = extract_features(net, X, names, progress=False)
+    for part, found, y in zip(PARTS, parts, labels, strict=True):
         arrays |= {f"{part}/{LAYER}/{name}": f for name, f in found.layers.items()}
-        arrays |= {f"{part}/y": y, f"{part}/{OUTPUTS}": found.outputs}
+        arrays[f"{part}/y"] = y
+        if found.outputs is not None:
+            arrays[f"{part}/{OUTPUTS}"] = found.outputs
     return arrays
 
 

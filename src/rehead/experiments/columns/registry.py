@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from rehead import _validation as check
 from rehead.experiments.columns import gaussian as g
+from rehead.experiments.columns.classic import CLASSIC
 from rehead.experiments.columns.gaussian import Column
+from rehead.experiments.columns.pruned import PRUNED
+from rehead.experiments.columns.specialists import SPECIALISTS
 
 SOFTMAX, LDA, ROG, AUTO = "softmax", "LDA", "RoG", "auto"
 PAPER: dict[str, Column] = {
@@ -31,7 +34,13 @@ TEXT: dict[str, Column] = {
     "RoG equal weights": g.ensemble("mcd", weights="equal"),
 }
 """Changes of inference that table 5 is taken apart by."""
-COLUMNS: dict[str, Column] = {**PAPER, **TEXT}
+COLUMNS: dict[str, Column] = {
+    **PAPER,
+    **TEXT,
+    **CLASSIC,
+    **PRUNED,
+    **SPECIALISTS,
+}
 
 
 def find_column(name: str) -> Column:

@@ -1,0 +1,164 @@
+"""The page of the accuracy grid, ``docs/accuracy.md``, and its pictures: made of results only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+from rehead._typing import Array
+from rehead.experiments.columns.classic import KNN
+from rehead.experiments.columns.registry import AUTO, ROG
+from rehead.experiments.grid.columns import CLEANLAB, ORACLE, baseline
+from rehead.experiments.grid.plots import (
+    accuracy_numbers,
+    accuracy_plot,
+    audit_numbers,
+    audit_plot,
+)
+from rehead.experiments.grid.summary import Grid, Group
+from rehead.experiments.grid.targets import targets
+from rehead.experiments.grid.tasks import TASKS
+from rehead.files.atomic import write_atomically
+
+PAGE, ACCURACY, AUDIT = "accuracy.md", "accuracy.png", "accuracy-audit.png"
+"""Files of the page."""
+UNSEEN = ("twitter-fcn", "cifar10-frozen", "reuters8-frozen")
+"""Tasks by whose last seed nothing was set."""
+SEEN_SEEDS, UNSEEN_SEEDS = (0, 1), (2,)
+BEST = "best other"
+VERSIONS = "{versions}"
+"""In the text: where the versions go that the default was measured with."""
+
+
+def write_page(grid: Grid, folder: Path) -> None:
+    """Write the page and its pictures to a folder.
+
+    Parameters
+    ----------
+    grid : Grid
+    folder : Path
+        The folder of the documentation.
+
+    Raises
+    ------
+    ValueError
+        If nothing was measured.
+    NotADirectoryError
+        If there is no such folder.
+    """
+    if not grid.groups:
+        raise ValueError("Nothing of the accuracy grid was measured. Name other results.")
+    if not folder.is_dir():
+        raise NotADirectoryError(f"There is no folder {folder}. Name that of the documentation.")
+    accuracy_plot(accuracy_numbers(grid), folder / ACCURACY)
+    audit_plot(audit_numbers(grid), folder / AUDIT)
+    write_atomically(folder / PAGE, page(grid).encode())
+
+
+def page(grid: Grid) -> str:
+    """The whole page."""
+    text = files("rehead.experiments.grid").joinpath("page.md").read_text(encoding="utf-8")
+    parts = [text.replace(VERSIONS, versions_said(grid.versions)).rstrip()]
+    tasks = "; ".join(TASKS[name].title for name in UNSEEN)
+    parts.append(f"\n**Seeds by which nothing was set** ({tasks}. Means over noises):\n")
+    parts.append(unseen_table(grid))
+    parts.append("\n## What was to be reached\n")
+    for target in targets(grid):
+        mark = "reached" if target.reached else "**missed**"
+        parts.append(f"- {mark}: {target.text} — {target.measured}")
+    for task in grid.tasks:
+        parts += [f"\n## {task.title}\n", task_table(grid.of(task))]
+    return "\n".join(parts) + "\n"
+
+
+def versions_said(versions: Counter[str]) -> str:
+    """Versions in words.
+
+    Examples
+    --------
+    >>> from collections import Counter
+    >>> from rehead.experiments.grid.page import versions_said
+    >>> versions_said(Counter({"0.1.0": 132}))
+    'rehead 0.1.0'
+    >>> versions_said(Counter({"0.2.0": 2, "0.1.0": 130}))
+    'rehead 0.1.0 (130 cells) and rehead 0.2.0 (2 cells)'
+    """
+    if len(versions) == 1:
+        return f"rehead {next(iter(versions))}"
+    return " and ".join(f"rehead {name} ({n} cells)" for name, n in sorted(versions.items()))
+
+
+def task_table(groups: list[Group]) -> str:
+    """A table of a task: a row for each noise."""
+    names = [baseline(groups[0].task), ROG, KNN, *CLEANLAB, BEST, AUTO, ORACLE]
+    head = ["noise", "seeds", *names, "AUROC", "cleanlab's", "noise, estimated"]
+    rows = []
+    for group in groups:
+        texts = [group.noise, str(len(group.seeds)), *(_accuracy(group, name) for name in names)]
+        auroc = (group.auto("auroc").mean(), group.cleanlab.mean())
+        texts += ["" if np.isnan(value) else f"{value:.3f}" for value in auroc]
+        noise, estimated = (100 * f.mean() for f in (group.noise_rate, group.auto("noise_rate")))
+        rows.append([*texts, f"{noise:.1f}, {estimated:.1f}"])
+    return markdown(head, rows)
+
+
+def _accuracy(group: Group, name: str) -> str:
+    column = group.best if name == BEST else name
+    values = group.accuracy(column)
+    text = f"{values.mean():.1f}"
+    if name == AUTO:
+        spread = f" ± {values.std(ddof=1):.1f}" if len(values) > 1 else ""
+        return f"**{text}{spread}**"
+    return f"{text} ({column})" if name == BEST else text
+
+
+def unseen_table(grid: Grid) -> str:
+    """The last seed where nothing was set by it, beside those that the constants were set on."""
+    wanted = {*SEEN_SEEDS, *UNSEEN_SEEDS}
+    groups = [g for g in grid.groups if g.task.name in UNSEEN and wanted <= set(g.seeds)]
+    rows = [
+        ["seeds " + " and ".join(map(str, SEEN_SEEDS)), *_means(groups, SEEN_SEEDS)],
+        ["seed " + " and ".join(map(str, UNSEEN_SEEDS)), *_means(groups, UNSEEN_SEEDS)],
+    ]
+    return markdown(["", *UNSEEN_FIGURES], rows if groups else [])
+
+
+UNSEEN_FIGURES: dict[str, tuple[Callable[[Group], Array], str]] = {
+    "accuracy": (lambda g: g.accuracy(AUTO), ".2f"),
+    "above RoG": (lambda g: g.accuracy(AUTO) - g.accuracy(ROG), ".2f"),
+    "below the best other": (lambda g: g.behind, ".2f"),
+    "below the oracle": (lambda g: g.accuracy(ORACLE) - g.accuracy(AUTO), ".2f"),
+    "AUROC": (lambda g: g.auto("auroc"), ".3f"),
+    "noise off by, points": (
+        lambda g: 100 * np.abs(g.auto("noise_rate") - g.noise_rate),
+        ".1f",
+    ),
+}
+"""By seed, and how they are written."""
+
+
+def _means(groups: list[Group], seeds: Sequence[int]) -> list[str]:
+    texts = []
+    for figure, form in UNSEEN_FIGURES.values():
+        values = [figure(g)[[g.seeds.index(seed) for seed in seeds]] for g in groups]
+        texts.append(format(float(np.nanmean(values)), form))
+    return texts
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table.
+
+    Examples
+    --------
+    >>> from rehead.experiments.grid.page import markdown
+    >>> print(markdown(["a", "b"], [["1", "2"]]))
+    | a | b |
+    | --- | --- |
+    | 1 | 2 |
+    """
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

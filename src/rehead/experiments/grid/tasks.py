@@ -1,0 +1,138 @@
+"""The tasks of the accuracy grid, and their cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from rehead import _validation as check
+from rehead.experiments.cell import Cell
+from rehead.experiments.noisy import TrainSettings
+
+TABLE, PROFILE = "accuracy", "grid"
+SEEDS = (0, 1, 2)
+NOISES = (
+    ("none", 0.0),
+    ("uniform", 0.2),
+    ("uniform", 0.4),
+    ("uniform", 0.6),
+    ("flip", 0.2),
+    ("flip", 0.4),
+    ("semantic", 0.0),
+)
+OPEN_SET = ("open-set", 0.4)
+IMAGES = 9000
+"""Training images of the CIFAR-10 tasks; 1,000 more are held out for validation."""
+DOCUMENTS = 500
+"""Held-out documents of Reuters-8, from all topics in proportion. (The paper's 30 of each topic are
+drawn from another distribution than the rest.)"""
+
+
+class GridTask(NamedTuple):
+    """A data set and the network that its features come from.
+
+    Attributes
+    ----------
+    name, title : str
+        For lines, and for headings.
+    network, data : str
+        As in a cell.
+    settings : mapping
+        What differs from the defaults of a run.
+    frozen : bool
+        Whether the network was never trained on the labels.
+    """
+
+    name: str
+    title: str
+    network: str
+    data: str
+    settings: Mapping[str, Any]
+    frozen: bool = False
+
+    @property
+    def noises(self) -> tuple[tuple[str, float], ...]:
+        """Kinds and rates of noise that it is measured under."""
+        return (*NOISES, OPEN_SET) if self.data == "cifar10" else NOISES
+
+    def cells(self, seed: int) -> list[Cell]:
+        """Its cells with a seed, a noise each."""
+        return [
+            Cell(TABLE, self.network, self.data, noise, rate, seed=seed, profile=PROFILE)
+            for noise, rate in self.noises
+        ]
+
+
+TASKS: dict[str, GridTask] = {
+    task.name: task
+    for task in (
+        GridTask(
+            "digits-mlp",
+            "Digits, MLP",
+            "mlp",
+            "digits",
+            {"model_options": {"hidden": (128, 128), "gain": 2**0.5}},
+        ),
+        GridTask("reuters8-fcn", "Reuters-8, FCN", "fcn", "reuters8", {"validation": DOCUMENTS}),
+        GridTask("twitter-fcn", "Twitter POS, FCN", "fcn", "twitter_pos", {}),
+        GridTask(
+            "cifar10-resnet",
+            "CIFAR-10, small ResNet",
+            "resnet-small",
+            "cifar10",
+            {"limit": IMAGES, "model_options": {"width": 24}},
+        ),
+        GridTask(
+            "cifar10-frozen",
+            "CIFAR-10, frozen EfficientNet-lite0",
+            "efficientnet-lite0",
+            "cifar10",
+            {"limit": IMAGES},
+            frozen=True,
+        ),
+        GridTask(
+            "reuters8-frozen",
+            "Reuters-8, frozen MiniLM",
+            "minilm",
+            "reuters8",
+            {"validation": DOCUMENTS},
+            frozen=True,
+        ),
+    )
+}
+"""By name. Networks have the layers 64-128-128-10, 1000-256-256-7, 150-256-256-19; the ResNet has
+24, 48 and 96 channels."""
+
+
+def grid_cells(tasks: Iterable[str] = TASKS, seeds: Sequence[int] = SEEDS) -> list[Cell]:
+    """The cells of some tasks, seed by seed.
+
+    Examples
+    --------
+    >>> from rehead.experiments.grid.tasks import grid_cells
+    >>> len(grid_cells()), grid_cells(["twitter-fcn"], [2])[1].name
+    (132, 'accuracy-twitter_pos-fcn-uniform20-cross-entropy-2')
+    """
+    wanted = list(tasks)
+    for name in wanted:
+        check.check_choice(name, TASKS, "task")
+    return [cell for seed in seeds for name in wanted for cell in TASKS[name].cells(seed)]
+
+
+def task_of(cell: Cell) -> GridTask:
+    """The task of a cell."""
+    for task in TASKS.values():
+        if (task.network, task.data) == (cell.network, cell.data):
+            return task
+    known = ", ".join(f"{task.network} on {task.data}" for task in TASKS.values())
+    raise ValueError(
+        f"The accuracy grid has no network {cell.network!r} on {cell.data!r}. It has {known}."
+    )
+
+
+def settings_of(cell: Cell) -> TrainSettings:
+    """What to train for a cell, or what data and noise to encode."""
+    task = task_of(cell)
+    return TrainSettings(
+        data=cell.data, noise=cell.noise, rate=cell.rate, seed=cell.seed, **task.settings
+    )
