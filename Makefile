@@ -61,12 +61,11 @@ bench: $(VENV)/installed
 
 # The grid takes hours the first time (networks are trained); what was measured is not measured again.
 accuracy: $(VENV)/installed
-	$(BIN)/python benchmarks/accuracy.py $(ARGS)
-	$(BIN)/python benchmarks/page.py
+	$(BIN)/python -m rehead.experiments.accuracy $(ARGS)
 	$(BIN)/python benchmarks/outliers.py
 
 accuracy-quick: $(VENV)/installed
-	$(BIN)/python benchmarks/accuracy.py --quick
+	$(BIN)/python -m rehead.experiments.accuracy --quick
 
 methods: $(VENV)/installed
 	$(BIN)/python benchmarks/methods.py $(ARGS)

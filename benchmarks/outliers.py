@@ -1,6 +1,6 @@
 """How well strange samples are found, and whether the promise of abstention is kept.
 
-    python benchmarks/outliers.py        # needs the frozen features of the accuracy grid (tasks.py)
+    python benchmarks/outliers.py        # needs the frozen features of the accuracy grid
 
 The tables of ``docs/outliers.md``. Scores are areas under the ROC curve of strange against usual
 samples; nothing but ``typicality`` is a p-value.
@@ -20,9 +20,14 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.datasets import load_digits
 from sklearn.metrics import roc_auc_score
-from tasks import load_task
 
 from rehead import RobustGaussianClassifier, abstention_threshold, typicality
+from rehead.experiments.cache import Cache
+from rehead.experiments.cell import Cell
+from rehead.experiments.grid.tasks import PROFILE, TABLE, TASKS
+from rehead.experiments.plans import source_of
+from rehead.experiments.sources import load_task
+from rehead.experiments.task import Task
 from rehead.gaussian import Composition
 from rehead.gaussian.typical import strange_distances
 
@@ -63,12 +68,19 @@ def found(model: RobustGaussianClassifier, X: Array, strange: Array) -> dict[str
     return {name: float(roc_auc_score(strange, s)) for name, s in scores(model, X).items()}
 
 
+def frozen(name: str, noise: str, rate: float, seed: int) -> Task:
+    """A task of the accuracy grid, from the cache, or encoded."""
+    network, data = TASKS[name].network, TASKS[name].data
+    cell = Cell(TABLE, network, data, noise, rate, seed=seed, profile=PROFILE)
+    return load_task(source_of(cell), Cache.default())[0]
+
+
 def open_set(seed: int) -> dict[str, Any]:
     """Images of other data sets, held out from a fit that saw such ones, and new to a clean fit."""
-    task = load_task("cifar10-frozen", "open-set", 0.4, seed)
+    task = frozen("cifar10-frozen", "open-set", 0.4, seed)
     X, y, test = task.train.layers["features"], task.train.y, task.test.layers["features"]
     seen = np.random.default_rng(1).random(len(y)) < 0.6
-    clean = load_task("cifar10-frozen", "none", 0.0, seed)
+    clean = frozen("cifar10-frozen", "none", 0.0, seed)
     of_clean = fit(clean.train.layers["features"], clean.train.y)
     new = np.concatenate([X[task.changed], test])
     strange = np.arange(len(new)) < task.changed.sum()
@@ -90,7 +102,7 @@ def left_out() -> Iterator[dict[str, Any]]:
         if name == "digits":
             X, y = load_digits(return_X_y=True)
         else:
-            task = load_task(name, "none", 0.0, 0)
+            task = frozen(name, "none", 0.0, 0)
             X = np.concatenate([p.layers["features"] for p in (task.train, task.test)])[:IMAGES]
             y = np.concatenate([task.truth, task.test.y])[:IMAGES]
         for classes in cases:

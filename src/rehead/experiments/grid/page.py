@@ -121,10 +121,11 @@ def unseen_table(grid: Grid) -> str:
     wanted = {*SEEN_SEEDS, *UNSEEN_SEEDS}
     groups = [g for g in grid.groups if g.task.name in UNSEEN and wanted <= set(g.seeds)]
     rows = [
-        ["seeds " + " and ".join(map(str, SEEN_SEEDS)), *_means(groups, SEEN_SEEDS)],
-        ["seed " + " and ".join(map(str, UNSEEN_SEEDS)), *_means(groups, UNSEEN_SEEDS)],
+        [f"seed{'s' * (len(seeds) > 1)} {' and '.join(map(str, seeds))}", *_means(groups, seeds)]
+        for seeds in (SEEN_SEEDS, UNSEEN_SEEDS)
+        if groups
     ]
-    return markdown(["", *UNSEEN_FIGURES], rows if groups else [])
+    return markdown(["", *UNSEEN_FIGURES], rows)
 
 
 UNSEEN_FIGURES: dict[str, tuple[Callable[[Group], Array], str]] = {

@@ -83,8 +83,9 @@ class Group(NamedTuple):
 
     @property
     def best(self) -> str:
-        """The best rival on the mean over seeds."""
-        return max(self.rivals, key=lambda name: float(self.accuracy(name).mean()))
+        """The best rival on the mean over seeds; the default itself where there is no rival."""
+        mean = {name: float(self.accuracy(name).mean()) for name in self.rivals}
+        return max(mean, key=mean.__getitem__, default=AUTO)
 
     @property
     def behind(self) -> Array:

@@ -71,7 +71,7 @@ def clean_labels(groups: list[Group]) -> Iterator[Target]:
     lost = {
         g.name: (g.accuracy(baseline(g.task)) - g.accuracy(AUTO)).mean()
         for g in groups
-        if g.cell.noise == "none" and not g.task.frozen
+        if g.cell.noise == "none" and not g.task.frozen and baseline(g.task) in g.columns
     }
     yield Target(
         "clean: at most 0.3 below softmax",
@@ -82,7 +82,7 @@ def clean_labels(groups: list[Group]) -> Iterator[Target]:
 
 def much_noise(groups: list[Group]) -> Iterator[Target]:
     """Trained networks with much noise: above the paper's method, and above every peer."""
-    noisy = [g for g in groups if g.is_noisy and not g.task.frozen]
+    noisy = [g for g in groups if g.is_noisy and not g.task.frozen and ROG in g.columns]
     if not noisy:
         return
     gain = np.mean([(g.accuracy(AUTO) - g.accuracy(ROG)).mean() for g in noisy])
