@@ -16,7 +16,7 @@ from rehead._typing import Array
 from rehead.experiments.peers.deep_knn import deep_knn
 from rehead.experiments.peers.fine import fine
 from rehead.experiments.peers.hoc import hoc
-from rehead.experiments.peers.probe import GENERALISED, Training, train_probe
+from rehead.experiments.peers.probe import GENERALISED, train_probe
 from rehead.experiments.peers.relation_graph import relation_graph
 from rehead.experiments.peers.simifeat import simifeat_rank, simifeat_vote
 from rehead.experiments.peers.verdict import Verdict, flag_worst, spare_classes
@@ -124,8 +124,7 @@ def _wann(task: Task, layer: str) -> Prediction:
 
 
 def _generalised(task: Task, layer: str) -> Prediction:
-    training = Training(q=GENERALISED)
-    probe = train_probe(task.train.layers[layer], task.train.y, task.n_classes, training)
+    probe = train_probe(task.train.layers[layer], task.train.y, task.n_classes, GENERALISED)
     return Prediction(probe.scores(task.test.layers[layer]).argmax(axis=1), probe.margins)
 
 

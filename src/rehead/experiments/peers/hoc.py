@@ -20,18 +20,18 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import linear_sum_assignment, minimize
 from scipy.sparse import csr_matrix
 
 from rehead._typing import Array
 from rehead.experiments.peers.neighbours import nearest_others, unit_rows
 from rehead.gaussian.probability import softmax
 
-START = 5.0
-"""Logit of the diagonal of T at the start, the others being 0."""
-STEPS = 500
+START = 0.7
+"""Diagonal of T at the start. Nearer to 1, the softmax is flat, and many steps are lost."""
+STEPS = 300
 """Steps of the optimiser at most."""
-BLOCK_ENTRIES = 2**21
+BLOCK_ENTRIES = 2**22
 """Products of three entries of T in a block, about."""
 
 
@@ -127,24 +127,25 @@ def count_labels(y: Array, neighbours: Array, n_classes: int) -> Counts:
     array([[2., 0.],
            [1., 0.]])
     """
+    y = y.astype(np.int64)  # pairs are numbered beyond what small types hold
     single = np.bincount(y, minlength=n_classes) / len(y)
     pairs = np.bincount(y * n_classes + y[neighbours[:, 0]], minlength=n_classes**2)
     three = np.sort(np.column_stack([y, y[neighbours[:, :2]]]), axis=1)
     triples, times = np.unique(three, axis=0, return_counts=True)
-    return Counts(
-        single, pairs.reshape(n_classes, n_classes) / len(y), triples, times / len(y)
-    )
+    return Counts(single, pairs.reshape(n_classes, n_classes) / len(y), triples, times / len(y))
 
 
 def fit_noise(counts: Counts) -> LabelNoise:
     """T and p that come closest to the counts, by the sum of the three squared distances.
 
-    T and p are softmaxes; T starts near the identity, p at equal shares. L-BFGS with the exact
-    gradient.
+    T and p are softmaxes; T starts with a large diagonal, p at the shares of labels. L-BFGS with
+    the exact gradient. Counts cannot tell in which order the true classes are; the paper assumes
+    that most labels of a class are right, so the order is taken with the largest diagonal of T.
     """
     C = len(counts.single)
     blocks = list(triple_blocks(counts))
-    start = np.concatenate([(START * np.eye(C)).ravel(), np.zeros(C)])
+    likely = np.log(START / (1 - START) * max(C - 1, 1))
+    start = np.concatenate([likely * np.eye(C).ravel(), np.log(counts.single + 1e-6)])
 
     def objective(logits: Array) -> tuple[float, Array]:
         noise = LabelNoise(softmax(logits[: C * C].reshape(C, C)), softmax(logits[C * C :]))
@@ -153,9 +154,11 @@ def fit_noise(counts: Counts) -> LabelNoise:
         # Scaled, since the optimiser compares changes with 1, and the counts of cells are small.
         return C * C * value, C * C * np.concatenate(slopes)
 
-    options = {"maxiter": STEPS, "maxfun": 2 * STEPS, "ftol": 1e-13, "gtol": 1e-8}
+    options = {"maxiter": STEPS, "maxfun": 2 * STEPS, "ftol": 1e-10, "gtol": 1e-8}
     found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options).x
-    return LabelNoise(softmax(found[: C * C].reshape(C, C)), softmax(found[C * C :]))
+    T, p = softmax(found[: C * C].reshape(C, C)), softmax(found[C * C :])
+    order = linear_sum_assignment(T.T, maximize=True)[1]
+    return LabelNoise(T[order], p[order])
 
 
 class Misfit(NamedTuple):
@@ -198,8 +201,9 @@ def misfit(noise: LabelNoise, counts: Counts, blocks: Sequence[Block]) -> Misfit
     both = T @ (counts.pairs + counts.pairs.T)
     fits = T @ counts.single + 0.5 * (both * T).sum(axis=1)
     slopes = counts.single + both
+    columns = np.ascontiguousarray(T.T)
     for block in blocks:
-        a, b, c = (T.T[own] for own in block.labels)
+        a, b, c = (columns[own] for own in block.labels)
         fits += block.shares @ (a * b * c)
         first, second, third = block.adding
         slopes += (first @ (b * c) + second @ (a * c) + third @ (a * b)).T

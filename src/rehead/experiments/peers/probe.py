@@ -17,21 +17,30 @@ from typing import NamedTuple
 import numpy as np
 
 from rehead._typing import Array
+from rehead.experiments.peers.neighbours import row_blocks
 from rehead.gaussian.probability import softmax
 
-GENERALISED = 0.7
-"""The q of the paper."""
+MOST, STEPS = 256, 20
+"""Samples in a batch at most, and batches in an epoch at least."""
 
 
 class Training(NamedTuple):
     """How a probe is trained.
 
+    The defaults are few and small steps: trained longer, a probe memorises wrong labels, predicts
+    worse, and its margins tell less.
+
     Attributes
     ----------
     q : float in [0, 1]
         Of the generalised cross-entropy; 0 for cross-entropy.
-    epochs, batch, rate
-        Passes over the samples, samples in a batch, and step size of Adam.
+    epochs : int
+        Passes over the samples.
+    batch : int, optional
+        Samples in a batch. Default: 256, or a twentieth of the samples if that is less, since a
+        probe that takes too few steps has not learned the clean labels either.
+    rate : float
+        Step size of Adam.
     decay : float
         Weight decay, apart from the gradient (as in AdamW).
     seed : int
@@ -40,10 +49,15 @@ class Training(NamedTuple):
 
     q: float = 0.0
     epochs: int = 20
-    batch: int = 256
+    batch: int | None = None
     rate: float = 1e-3
     decay: float = 1e-2
     seed: int = 0
+
+
+CROSS_ENTROPY = Training()
+GENERALISED = Training(q=0.7)
+"""With the q of the paper."""
 
 
 class Probe(NamedTuple):
@@ -67,7 +81,7 @@ class Probe(NamedTuple):
         return scores
 
 
-def train_probe(X: Array, y: Array, n_classes: int, training: Training = Training()) -> Probe:
+def train_probe(X: Array, y: Array, n_classes: int, training: Training = CROSS_ENTROPY) -> Probe:
     """Train a linear classifier by Adam.
 
     Features are standardised first; the probe that is returned takes them as they are.
@@ -90,9 +104,13 @@ def train_probe(X: Array, y: Array, n_classes: int, training: Training = Trainin
     >>> int(probe.margins.argmin()), int(probe.scores(X)[0].argmax())
     (0, 0)
     """
+    if training.epochs < 1:
+        raise ValueError(f"epochs must be at least 1, got {training.epochs}.")
     mean, spread = X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
     spread[spread == 0] = 1
-    Z = ((X - mean) / spread).astype(np.float32)
+    Z = np.empty(X.shape, np.float32)
+    for span in row_blocks(*X.shape):
+        Z[span] = (X[span] - mean) / spread
     margins = np.zeros(len(y))
     for weights in _epochs(Z, y, n_classes, training):
         margins += label_margins(Z @ weights[:-1] + weights[-1], y)
@@ -135,15 +153,16 @@ def _epochs(Z: Array, y: Array, n_classes: int, training: Training) -> Iterator[
     rng = np.random.default_rng(training.seed)
     weights = np.zeros((Z.shape[1] + 1, n_classes), np.float32)
     mean, square, step = np.zeros_like(weights), np.zeros_like(weights), 0
+    size = training.batch or max(min(MOST, len(y) // STEPS), 1)
     for _ in range(training.epochs):
         order = rng.permutation(len(y))
-        for a in range(0, len(y), training.batch):
-            rows, step = order[a : a + training.batch], step + 1
+        for a in range(0, len(y), size):
+            rows, step = order[a : a + size], step + 1
             _, slope = loss_and_slope(Z[rows] @ weights[:-1] + weights[-1], y[rows], training.q)
             gradient = np.vstack([Z[rows].T @ slope, slope.sum(axis=0)]) / len(rows)
             mean += 0.1 * (gradient - mean)
             square += 0.001 * (gradient**2 - square)
-            size = np.sqrt(square / (1 - 0.999**step)) + 1e-8
+            spread = np.sqrt(square / (1 - 0.999**step)) + 1e-8
             weights[:-1] *= 1 - training.rate * training.decay
-            weights -= training.rate * (mean / (1 - 0.9**step)) / size
+            weights -= training.rate * (mean / (1 - 0.9**step)) / spread
         yield weights

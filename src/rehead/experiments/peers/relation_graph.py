@@ -32,9 +32,7 @@ class Nodes(NamedTuple):
         return Nodes(*(a[rows] for a in self))
 
 
-def relation_graph(
-    X: Array, y: Array, probabilities: Array, block: int | None = None
-) -> Verdict:
+def relation_graph(X: Array, y: Array, probabilities: Array, block: int | None = None) -> Verdict:
     """Score labels by their relations to all other samples, and flag those below zero.
 
     The relation of two samples is ``r = +-max(0, cos) (p_i . p_j)``, + where their labels agree.

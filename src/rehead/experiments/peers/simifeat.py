@@ -26,23 +26,23 @@ from rehead.experiments.peers.verdict import Verdict, flag_worst
 
 VOTERS = 10
 """Samples that vote, the sample itself included."""
-ROUNDS = 21
-SHARE = 0.9
-"""Share of the samples in each round."""
 LEAST, MOST = 0.05, 0.95
 """Share of a class that is flagged by rank: at least, at most."""
 
 
 class Rounds(NamedTuple):
-    """How the rounds are drawn."""
+    """How many rounds there are, with which share of the samples each, and the seed of these."""
 
-    count: int = ROUNDS
-    share: float = SHARE
+    times: int = 21
+    share: float = 0.9
     seed: int = 0
 
 
+DEFAULT = Rounds()
+
+
 def simifeat_vote(
-    X: Array, y: Array, n_classes: int, rounds: Rounds = Rounds(), block: int | None = None
+    X: Array, y: Array, n_classes: int, rounds: Rounds = DEFAULT, block: int | None = None
 ) -> Verdict:
     """SimiFeat-V: flag the labels that are outvoted.
 
@@ -78,7 +78,7 @@ def simifeat_vote(
 
 
 def simifeat_rank(
-    X: Array, y: Array, n_classes: int, rounds: Rounds = Rounds(), block: int | None = None
+    X: Array, y: Array, n_classes: int, rounds: Rounds = DEFAULT, block: int | None = None
 ) -> Verdict:
     """SimiFeat-R: flag, in each class, the share of labels that HOC takes for wrong.
 
@@ -135,7 +135,7 @@ def _votes(
     """Row numbers of a round, and the votes about them."""
     y, n_classes = labels
     rng = np.random.default_rng(rounds.seed)
-    for _ in range(rounds.count):
+    for _ in range(rounds.times):
         chosen = np.zeros(len(y), bool)
         chosen[rng.permutation(len(y))[: max(round(rounds.share * len(y)), 2)]] = True
         rows = np.flatnonzero(chosen)

@@ -38,8 +38,8 @@ def neighbours_needed(X: Array, y: Array, n_classes: int, block: int | None = No
     Examples
     --------
     >>> import numpy as np
-    >>> X = np.repeat([[1.0, 0.0], [0.0, 1.0]], 20, axis=0)
-    >>> y = np.repeat([0, 1], 20)
+    >>> X = np.repeat([[1.0, 0.0], [0.0, 1.0]], 60, axis=0)
+    >>> y = np.repeat([0, 1], 60)
     >>> y[0] = 1
     >>> neighbours_needed(X, y, 2)[:3]
     array([51, 11, 11])
