@@ -12,6 +12,7 @@ from rehead.experiments.peers.hoc import (
     count_labels,
     fit_noise,
     hoc,
+    in_order,
     misfit,
     triple_blocks,
 )
@@ -127,6 +128,14 @@ def test_unequal_classes_are_not_taken_for_one_another():
     found = fit_noise(exact_counts(*noise))
     np.testing.assert_allclose(found.priors, priors, atol=0.02)
     assert found.rate == pytest.approx(0.4, abs=0.005)
+
+
+def test_the_order_of_classes_is_found_again():
+    noise = random_noise(6, 0)
+    shuffled = np.random.default_rng(1).permutation(6)
+    found = in_order(LabelNoise(noise.transition[shuffled], noise.priors[shuffled]))
+    np.testing.assert_array_equal(found.transition, noise.transition)
+    np.testing.assert_array_equal(found.priors, noise.priors)
 
 
 def test_flip_noise():

@@ -62,6 +62,16 @@ def test_training_ends_at_the_maximum_likelihood():
     np.testing.assert_allclose(*centred, atol=0.02)
 
 
+def test_the_first_step_of_adam_is_as_long_as_the_rate(planted):
+    """Its averages begin at zero, and are corrected for that."""
+    X, y = planted.X, planted.y
+    once = Training(epochs=1, batch=600, rate=0.01)
+    steps = train_probe(X, y, planted.C, once).weights * X.std(axis=0)[:, None]
+    np.testing.assert_allclose(np.abs(steps), 0.01, rtol=1e-3)
+    slope = (X - X.mean(axis=0)).T @ (1 / planted.C - np.eye(planted.C)[y])
+    np.testing.assert_array_equal(np.sign(steps), -np.sign(slope))
+
+
 @pytest.mark.parametrize("training", [CROSS_ENTROPY, GENERALISED])
 def test_margins_are_averaged_over_epochs(planted, training):
     """The first epochs of a longer training are a shorter training."""

@@ -139,8 +139,7 @@ def fit_noise(counts: Counts) -> LabelNoise:
     """T and p that come closest to the counts, by the sum of the three squared distances.
 
     T and p are softmaxes; T starts with a large diagonal, p at the shares of labels. L-BFGS with
-    the exact gradient. Counts cannot tell in which order the true classes are; the paper assumes
-    that most labels of a class are right, so the order is taken with the largest diagonal of T.
+    the exact gradient.
     """
     C = len(counts.single)
     blocks = list(triple_blocks(counts))
@@ -156,9 +155,24 @@ def fit_noise(counts: Counts) -> LabelNoise:
 
     options = {"maxiter": STEPS, "maxfun": 2 * STEPS, "ftol": 1e-10, "gtol": 1e-8}
     found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options).x
-    T, p = softmax(found[: C * C].reshape(C, C)), softmax(found[C * C :])
-    order = linear_sum_assignment(T.T, maximize=True)[1]
-    return LabelNoise(T[order], p[order])
+    return in_order(LabelNoise(softmax(found[: C * C].reshape(C, C)), softmax(found[C * C :])))
+
+
+def in_order(noise: LabelNoise) -> LabelNoise:
+    """The same noise, with the true classes in the order that has the largest diagonal of T.
+
+    Counts cannot tell in which order they are. The paper assumes that most labels of a class are
+    right.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> in_order(LabelNoise(np.array([[0.1, 0.9], [0.6, 0.4]]), np.array([0.3, 0.7])))
+    LabelNoise(transition=array([[0.6, 0.4],
+           [0.1, 0.9]]), priors=array([0.7, 0.3]))
+    """
+    order = linear_sum_assignment(noise.transition.T, maximize=True)[1]
+    return LabelNoise(noise.transition[order], noise.priors[order])
 
 
 class Misfit(NamedTuple):

@@ -79,9 +79,9 @@ def relation_sums(nodes: Nodes, to: Array, block: int | None = None) -> Array:
     sums = np.zeros(len(nodes.y))
     for span in row_blocks(len(sums), len(to), block):
         some = nodes.at(span)
-        strength = np.maximum(some.U @ others.U.T, 0)
+        strength = some.U @ others.U.T
         strength *= some.probabilities @ others.probabilities.T
-        strength[strength <= WEAKEST] = 0
+        strength[strength <= WEAKEST] = 0  # negative ones too
         strength[np.arange(span.start, span.stop)[:, None] == to] = 0
         np.square(np.square(strength, out=strength), out=strength)
         agrees = some.y[:, None] == others.y
