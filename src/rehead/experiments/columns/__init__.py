@@ -1,1 +1,1 @@
-"""The columns of the accuracy grid: ways to predict from the features of a task."""
+"""Ways to predict, by name: the columns of every table."""
