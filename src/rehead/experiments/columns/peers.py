@@ -11,8 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from rehead import RobustGaussianClassifier
 from rehead._typing import Array
+from rehead.classifier import RobustGaussianClassifier
 from rehead.experiments.peers.deep_knn import deep_knn
 from rehead.experiments.peers.fine import fine
 from rehead.experiments.peers.hoc import hoc
@@ -112,7 +112,8 @@ def _without_flagged(task: Task, layer: str, verdict: Verdict) -> Prediction:
     X, y = task.train.layers[layer], task.train.y
     kept = ~spare_classes(verdict.flagged, y)
     labels = lda().fit(X[kept], y[kept]).predict(task.test.layers[layer])
-    details = {"kept": float(kept.mean()), "clean among kept": float(1 - task.changed[kept].mean())}
+    clean = float((~task.changed[kept]).mean())
+    details = {"kept": {layer: int(kept.sum())}, "clean_kept": {layer: clean}}
     return Prediction(labels, verdict.quality, verdict.noise_rate, details)
 
 
