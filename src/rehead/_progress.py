@@ -20,12 +20,16 @@ class Advance(Protocol):
 
 
 _LINES: ContextVar[bool] = ContextVar("lines", default=False)
+_SILENT: ContextVar[bool] = ContextVar("silent", default=False)
 _STEPS: ContextVar[Advance | None] = ContextVar("steps", default=None)
 
 
 @contextmanager
 def progress_bar(text: str, total: int | None, *, show: bool | None = None) -> Iterator[Advance]:
     """Yield a function that advances the bar. ``show=None``: only in a terminal."""
+    if show is None and _SILENT.get():
+        yield _say_nothing
+        return
     if not (sys.stderr.isatty() if show is None else show):
         lines = show is None and _LINES.get()
         with _plain_lines() if lines else nullcontext(_say_nothing) as advance:
@@ -68,6 +72,16 @@ def plain_lines() -> Iterator[None]:
         yield
     finally:
         _LINES.reset(token)
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Within it, only those bars are shown that were asked for."""
+    token = _SILENT.set(True)
+    try:
+        yield
+    finally:
+        _SILENT.reset(token)
 
 
 @contextmanager

@@ -10,5 +10,6 @@ from rehead.cli import train  # noqa: F401
 from rehead.cli import features  # noqa: F401
 from rehead.cli import head  # noqa: F401
 from rehead.cli import audit  # noqa: F401
+from rehead.cli import reproduce  # noqa: F401
 
 __all__ = ["app"]

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from rehead import __version__
+from rehead._progress import silence
 from rehead._typing import Array
 from rehead._warnings import ReheadWarning
 from rehead.data import DownloadError
@@ -74,7 +75,7 @@ def measure(task: Task, column: str) -> Measurement:
     """Predict, compare with the truth."""
     predict = find_column(column)
     start = time.perf_counter()
-    with warnings.catch_warnings():
+    with silence(), warnings.catch_warnings():
         # The paper's estimator warns where it cannot trim, which is part of the result.
         warnings.simplefilter("ignore", ReheadWarning)
         found = predict(task)

@@ -1,0 +1,88 @@
+"""What can be reproduced, by name: tables, single cells, figures, the theorem."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rehead.experiments.cell import Cell
+from rehead.experiments.tables import ORDER, TABLES, table_cells, varied_cells
+
+VARIED = "table5-variations"
+THEOREM, ALL = "theorem", "all"
+
+
+class Scope(NamedTuple):
+    """How much of a table.
+
+    Attributes
+    ----------
+    profile : str
+    data : str, optional
+        In place of the paper's data sets.
+    seeds : int, optional
+    cells : int, optional
+        At most so many cells of each table, spread over it.
+    """
+
+    profile: str = "quick"
+    data: str | None = None
+    seeds: int | None = None
+    cells: int | None = None
+
+
+def names() -> list[str]:
+    """Names of tables and sets of cells."""
+    return [*(f"table{t}" for t in TABLES), VARIED]
+
+
+def find_cells(what: str, scope: Scope) -> list[Cell]:
+    """The cells of a table, or one cell by its name.
+
+    Examples
+    --------
+    >>> from rehead.experiments.asked import Scope, find_cells
+    >>> len(find_cells("table7", Scope()))
+    4
+    >>> find_cells("tabel7", Scope())
+    Traceback (most recent call last):
+    ValueError: There is no 'tabel7'. Did you mean 'table7'? ...
+    """
+    if what == ALL:
+        tables = [_of_table(f"table{t}", scope) for t in ORDER]
+        return [cell for cells in [*tables, _of_table(VARIED, scope)] for cell in cells]
+    if what in names():
+        return _of_table(what, scope)
+    every = {cell.name: cell for name in names() for cell in _whole_table(name, scope)}
+    if what in every:
+        return [every[what]]
+    raise ValueError(_unknown(what, [*names(), THEOREM, ALL, *every]))
+
+
+def _of_table(name: str, scope: Scope) -> list[Cell]:
+    return some(_whole_table(name, scope), scope.cells)
+
+
+def _whole_table(name: str, scope: Scope) -> list[Cell]:
+    if name == VARIED:
+        return [] if scope.data is not None else varied_cells(scope.profile)
+    table = name.removeprefix("table")
+    return table_cells(table, scope.profile, seeds=scope.seeds, data=scope.data)
+
+
+def some(cells: Sequence[Cell], n: int | None) -> list[Cell]:
+    """At most n of them, spread over all; one is the one in the middle."""
+    if n is None or n >= len(cells):
+        return list(cells)
+    step = len(cells) / n
+    return [cells[int((i + 0.5) * step)] for i in range(n)]
+
+
+def _unknown(what: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(what, known, n=3, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return (
+        f"There is no {what!r}.{hint} There are {', '.join(names())}, {THEOREM}, {ALL}, figures "
+        "such as figure1a, and each cell by its name: `rehead reproduce table2 --list` shows them."
+    )

@@ -1,0 +1,144 @@
+"""Tables of the paper as sheets: the printed number, ours, the gains, the spread."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from rehead.experiments.cell import Cell
+from rehead.experiments.comparison import Agreement, Comparison, Row, agreement
+from rehead.experiments.results import RAN
+from rehead.report.sheets import Sheet
+
+NAMES = {
+    "cifar10": "CIFAR-10",
+    "cifar100": "CIFAR-100",
+    "digits": "digits",
+    "digits32": "digits, 32 x 32",
+    "imagenet32": "ImageNet 32",
+    "reuters8": "Reuters-8",
+    "svhn": "SVHN",
+    "tinyimagenet32": "Tiny ImageNet",
+    "twitter_pos": "Twitter POS",
+    "resnet34": "ResNet-34",
+    "resnet44-wide": "ResNet-44",
+    "densenet100": "DenseNet-100",
+    "vgg13": "VGG-13",
+    "cnn9": "CNN-9",
+    "fcn": "FCN",
+}
+LABELS: dict[str, Callable[[Cell], str]] = {
+    "network": lambda cell: named(cell.network),
+    "data": lambda cell: named(cell.data),
+    "method": lambda cell: cell.method,
+    "labeller": lambda cell: named(cell.labeller),
+    "source": lambda cell: " + ".join(named(s) for s in cell.source.split("+")),
+    "noise": lambda cell: noise_name(cell),
+}
+"""What tells rows apart; a column of the sheet where it is not the same in all rows."""
+NOTHING = "–"
+
+
+def named(name: str) -> str:
+    """As people write it."""
+    return NAMES.get(name, name)
+
+
+def noise_name(cell: Cell) -> str:
+    """The noise in words."""
+    return "clean" if cell.noise == "none" else f"{cell.noise} {cell.rate:.0%}"
+
+
+def number(value: float, digits: int = 1) -> str:
+    """A number, or a dash where there is none."""
+    return NOTHING if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def signed(value: float) -> str:
+    """A difference with its sign."""
+    return NOTHING if math.isnan(value) else f"{value:+.1f}"
+
+
+def spread(values: np.ndarray) -> str:
+    """Mean, and standard deviation where there are several."""
+    if not len(values):
+        return NOTHING
+    deviation = f" ± {values.std(ddof=1):.1f}" if len(values) > 1 else ""
+    return f"{values.mean():.1f}{deviation}"
+
+
+def table_sheet(comparison: Comparison) -> Sheet:
+    """A table of the paper: for each way to predict the printed accuracy and ours, in %."""
+    labels = _labels([row.cell for row in comparison.rows])
+    header = [*labels]
+    for column in comparison.shown:
+        printed = any(column in row.printed for row in comparison.rows)
+        header += [f"{column}, paper", column] if printed else [column]
+    header += ["gain, paper", "gain", "fitted", "seeds"]
+    rows = [_cells(row, comparison, labels) for row in comparison.rows]
+    title = f"Table {comparison.table}. {comparison.title}"
+    return Sheet(title, header, rows, notes_of(comparison), len(labels))
+
+
+def _labels(cells: Sequence[Cell]) -> list[str]:
+    """What differs between rows; the noise always says itself."""
+    return [
+        name
+        for name, text in LABELS.items()
+        if name == "noise" or len({text(cell) for cell in cells}) > 1
+    ]
+
+
+def _cells(row: Row, comparison: Comparison, labels: Sequence[str]) -> list[str]:
+    texts = [LABELS[name](row.cell) for name in labels]
+    for column in comparison.shown:
+        if any(column in other.printed for other in comparison.rows):
+            texts.append(number(row.printed.get(column, float("nan")), 2))
+        texts.append(spread(row.ours(column)))
+    gain = comparison.gain_of
+    texts += [signed(row.printed_gain(gain)), signed(row.gain(gain)), number(100 * row.fitted, 0)]
+    return [*texts, str(len(row.results)) if row.status == RAN else row.status]
+
+
+def notes_of(comparison: Comparison) -> list[str]:
+    """What differs from the paper, by name; and how far the gains go together."""
+    found = agreement(comparison)
+    notes = [
+        f"Accuracy in %. Gain: {comparison.gain_of} above softmax, in points. Fitted: share of the "
+        f"training labels that the network reproduces, in %. {agreement_text(found)}"
+    ]
+    deviating: dict[str, list[str]] = {}
+    for row in comparison.ran:
+        for text in row.deviations:
+            deviating.setdefault(text, []).append(row.cell.name)
+    if deviating:
+        n = len(comparison.ran)
+        parts = [
+            text if len(cells) == n else f"{text} ({len(cells)} of {n} rows)"
+            for text, cells in deviating.items()
+        ]
+        notes.append(f"Deviations: {'; '.join(parts)}.")
+    missing: dict[str, int] = {}
+    for row in comparison.rows:
+        if row.status != RAN:
+            missing[f"{named(row.cell.data)}: {row.status}"] = (
+                missing.get(f"{named(row.cell.data)}: {row.status}", 0) + 1
+            )
+    if missing:
+        notes.append("Not here: " + "; ".join(f"{k} ({n} rows)" for k, n in missing.items()) + ".")
+    return notes
+
+
+def agreement_text(found: Agreement) -> str:
+    """In a sentence."""
+    if not found.n:
+        return "No row can be compared with the paper."
+    text = (
+        f"Above in {found.above} of {found.n} rows here, in {found.above_printed} in the paper; "
+        f"same sign in {found.same_sign}."
+    )
+    if not math.isnan(found.rank_correlation):
+        text += f" Rank correlation of the gains: {found.rank_correlation:.2f}."
+    return text

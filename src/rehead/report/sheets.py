@@ -1,0 +1,143 @@
+"""A sheet: a table of texts, for the terminal, Markdown, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+from rehead import _validation as check
+
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "−": "$-$",
+}
+WIDEST = 1000
+
+
+class Sheet(NamedTuple):
+    """A table of texts.
+
+    Attributes
+    ----------
+    title : str
+    header : sequence of str
+    rows : sequence of sequences of str
+    notes : sequence of str
+        Said below the table.
+    n_labels : int
+        The first columns, which say what a row is; the others are numbers.
+
+    Examples
+    --------
+    >>> from rehead.report.sheets import Sheet, render
+    >>> sheet = Sheet("Accuracy", ["noise", "softmax"], [["40 %", "61.98"]], [])
+    >>> print(render(sheet, "csv"))
+    noise,softmax
+    40 %,61.98
+    >>> print(render(sheet, "markdown"))
+    | noise | softmax |
+    | --- | ---: |
+    | 40 % | 61.98 |
+    """
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str] = ()
+    n_labels: int = 1
+
+
+def render(sheet: Sheet, form: str = "terminal") -> str:
+    """A sheet as text: terminal, markdown, csv or latex."""
+    check_form(form)
+    return FORMS[form](sheet)
+
+
+def check_form(form: str) -> None:
+    """Raise if there is no such form."""
+    check.check_choice(form, FORMS, "format")
+
+
+def to_markdown(sheet: Sheet) -> str:
+    """With numbers to the right."""
+    marks = ["---"] * sheet.n_labels + ["---:"] * (len(sheet.header) - sheet.n_labels)
+    lines = [sheet.header, marks, *([_escaped(t, {"|": "\\|"}) for t in r] for r in sheet.rows)]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n\n".join([table, *sheet.notes])
+
+
+def to_csv(sheet: Sheet) -> str:
+    """Without title and notes, so that programs can read it."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([sheet.header, *sheet.rows])
+    return out.getvalue().rstrip("\n")
+
+
+def to_latex(sheet: Sheet) -> str:
+    r"""A ``table`` with ``booktabs`` rules."""
+    form = "l" * sheet.n_labels + "r" * (len(sheet.header) - sheet.n_labels)
+    lines = [[_escaped(text, LATEX) for text in row] for row in (sheet.header, *sheet.rows)]
+    head, *body = (" & ".join(line) + r" \\" for line in lines)
+    notes = [_escaped(note, LATEX) for note in sheet.notes]
+    caption = " ".join([_escaped(sheet.title, LATEX) + ".", *notes])
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\begin{{tabular}}{{{form}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            rf"\caption{{{caption}}}",
+            r"\end{table}",
+        ]
+    )
+
+
+def to_terminal(sheet: Sheet) -> str:
+    """As wide as it needs to be."""
+    out = io.StringIO()
+    Console(file=out, width=WIDEST, no_color=True).print(to_rich(sheet))
+    table = "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").splitlines())
+    return "\n".join([table, *sheet.notes])
+
+
+def to_rich(sheet: Sheet) -> Table:
+    """For a terminal that knows its width."""
+    table = Table(title=sheet.title, title_justify="left")
+    for i, name in enumerate(sheet.header):
+        table.add_column(name, justify="left" if i < sheet.n_labels else "right")
+    for row in sheet.rows:
+        table.add_row(*row)
+    return table
+
+
+def _escaped(text: str, table: dict[str, str]) -> str:
+    return "".join(table.get(letter, letter) for letter in text)
+
+
+FORMS: dict[str, Callable[[Sheet], str]] = {
+    "terminal": to_terminal,
+    "markdown": to_markdown,
+    "csv": to_csv,
+    "latex": to_latex,
+}
+"""Ways to write a sheet."""
