@@ -122,7 +122,8 @@ class Page:
     @property
     def versions(self) -> str:
         """Versions of rehead that the default was measured with."""
-        found = {r.columns["auto"].rehead for r in self.results if "auto" in r.columns}
+        ours = [r.columns for r in self.results if r.cell.profile == self.profile]
+        found = {columns["auto"].rehead for columns in ours if "auto" in columns}
         return ", ".join(sorted(found))
 
 

@@ -7,10 +7,10 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from rehead import RobustGaussianClassifier
+from rehead.experiments.columns.classic import first_layer
 from rehead.experiments.columns.peers import (
     FOLDS,
     PEERS,
-    first_layer,
     margin,
     out_of_fold,
     peer_columns,
@@ -47,7 +47,7 @@ def task():
     rng = np.random.default_rng(0)
     train, true, wrong = make_part(600, rng, 0.2)
     test = make_part(300, rng, 0.0)[0]
-    return Task(train, train, test, true, wrong, ("hidden", "last"), 4)
+    return Task(train, train, test, true, wrong, ("hidden", "last"), ("hidden", "last"), 4)
 
 
 def test_names():

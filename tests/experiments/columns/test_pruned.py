@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 from rehead.experiments.columns import pruned
 from rehead.experiments.columns.classic import lda_shrunk
-from rehead.experiments.columns.pruned import PRUNED, WITH_JUDGES, out_of_sample, spare_classes
+from rehead.experiments.columns.pruned import PRUNED, WITH_JUDGES, out_of_sample
 from rehead.experiments.task import Part, Task
 
 cleanlab = pytest.importorskip("cleanlab")
@@ -91,9 +91,10 @@ def test_judges_are_those_of_the_default(make_task):
     assert pruned.judging_layers(alone) == ("late",)
 
 
-def test_a_class_of_which_nothing_would_be_left_stays():
-    wrong = np.array([True, True, True, False])
-    assert spare_classes(wrong, np.array([0, 0, 1, 1])).tolist() == [False, False, True, False]
+def test_a_class_of_which_nothing_would_be_left_stays(make_task, monkeypatch):
+    task = make_task()
+    monkeypatch.setattr(cleanlab.filter, "find_label_issues", lambda y, p, n_jobs: y == 2)
+    assert 2 in PRUNED["cleanlab, LDA, first"](task).labels
 
 
 def test_without_cleanlab_an_error_says_what_to_install(make_task, monkeypatch):

@@ -28,12 +28,12 @@ STEPS = 200
 LDA_SHRUNK, LOGISTIC, KNN = "LDA shrunk", "logistic regression", f"kNN-{NEIGHBOURS}"
 
 
-def last(task: Task) -> str:
+def last_layer(task: Task) -> str:
     """The penultimate layer."""
     return task.last
 
 
-def first(task: Task) -> str:
+def first_layer(task: Task) -> str:
     """The layer next to the input, or the input itself."""
     return task.first
 
@@ -61,7 +61,7 @@ def fit_predict(model: Classifier, X: Array, y: Array, new: Array) -> Array:
         return np.asarray(model().fit(X, y).predict(new))
 
 
-def on_layer(model: Classifier, layer: Layer = last) -> Column:
+def on_layer(model: Classifier, layer: Layer = last_layer) -> Column:
     """A classifier of one layer, as a column.
 
     Examples
@@ -86,7 +86,7 @@ def _predict(model: Classifier, layer: Layer, task: Task) -> Prediction:
 
 CLASSIC: dict[str, Column] = {
     LDA_SHRUNK: on_layer(lda_shrunk),
-    f"{LDA_SHRUNK}, first": on_layer(lda_shrunk, first),
+    f"{LDA_SHRUNK}, first": on_layer(lda_shrunk, first_layer),
     LOGISTIC: on_layer(logistic),
     KNN: on_layer(nearest),
 }

@@ -12,7 +12,8 @@ from functools import partial
 import numpy as np
 
 from rehead._typing import Array
-from rehead.classifier import RobustGaussianClassifier
+from rehead.experiments.columns.classic import Layer, last_layer, lda_shrunk
+from rehead.experiments.columns.gaussian import Column
 from rehead.experiments.peers.deep_knn import deep_knn
 from rehead.experiments.peers.fine import fine
 from rehead.experiments.peers.hoc import hoc
@@ -24,8 +25,6 @@ from rehead.experiments.peers.wann import neighbours_needed, wann_predict
 from rehead.experiments.task import Prediction, Task
 from rehead.gaussian.probability import softmax
 
-Column = Callable[[Task], Prediction]
-Layer = Callable[[Task], str]
 Method = Callable[[Task, str], Prediction]
 """A way to predict from the layer of this name."""
 Judge = Callable[[Array, Array, int], Verdict]
@@ -33,16 +32,6 @@ Judge = Callable[[Array, Array, int], Verdict]
 
 FOLDS = 5
 """For posteriors of samples by estimates that did not see them."""
-
-
-def last_layer(task: Task) -> str:
-    """The penultimate layer."""
-    return task.last
-
-
-def first_layer(task: Task) -> str:
-    """The layer next to the input, or the input itself."""
-    return task.first
 
 
 def peer_columns(layer: Layer = last_layer, suffix: str = "") -> dict[str, Column]:
@@ -57,16 +46,12 @@ def peer_columns(layer: Layer = last_layer, suffix: str = "") -> dict[str, Colum
 
     Examples
     --------
-    >>> from rehead.experiments.columns.peers import first_layer, peer_columns
+    >>> from rehead.experiments.columns.classic import first_layer
+    >>> from rehead.experiments.columns.peers import peer_columns
     >>> list(peer_columns(first_layer, ", first"))[2]
     'WANN, first'
     """
     return {name + suffix: _on_layer(method, layer) for name, method in METHODS.items()}
-
-
-def lda() -> RobustGaussianClassifier:
-    """Sample estimates, shrunk."""
-    return RobustGaussianClassifier("sample", shrinkage="auto")
 
 
 def out_of_fold(X: Array, y: Array, n_classes: int) -> Array:
@@ -81,7 +66,7 @@ def out_of_fold(X: Array, y: Array, n_classes: int) -> Array:
     fold[order] = np.arange(len(y)) % FOLDS
     posterior = np.zeros((len(y), n_classes))
     for held_out in (fold == f for f in range(FOLDS)):
-        model = lda().fit(X[~held_out], y[~held_out])
+        model = lda_shrunk().fit(X[~held_out], y[~held_out])
         posterior[np.ix_(held_out, model.classes_)] = model.predict_proba(X[held_out])
     return posterior
 
@@ -111,7 +96,7 @@ def _relation_graph(task: Task, layer: str) -> Prediction:
 def _without_flagged(task: Task, layer: str, verdict: Verdict) -> Prediction:
     X, y = task.train.layers[layer], task.train.y
     kept = ~spare_classes(verdict.flagged, y)
-    labels = lda().fit(X[kept], y[kept]).predict(task.test.layers[layer])
+    labels = lda_shrunk().fit(X[kept], y[kept]).predict(task.test.layers[layer])
     clean = float((~task.changed[kept]).mean())
     details = {"kept": {layer: int(kept.sum())}, "clean_kept": {layer: clean}}
     return Prediction(labels, verdict.quality, verdict.noise_rate, details)

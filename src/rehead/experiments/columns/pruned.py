@@ -18,13 +18,14 @@ from rehead._typing import Array
 from rehead.experiments.columns.classic import (
     Classifier,
     Layer,
-    first,
+    first_layer,
     fit_predict,
-    last,
+    last_layer,
     lda_shrunk,
     logistic,
 )
 from rehead.experiments.columns.gaussian import Column, fit_default
+from rehead.experiments.peers.verdict import spare_classes
 from rehead.experiments.task import Prediction, Task
 
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
@@ -32,7 +33,7 @@ WITH_JUDGES = "auroc_with_judges_features"
 """Detail: how well wrong labels are found with the features that the default's judges had."""
 
 
-def pruned(model: Classifier, layer: Layer = last, *, judging: bool = False) -> Column:
+def pruned(model: Classifier, layer: Layer = last_layer, *, judging: bool = False) -> Column:
     """A classifier of one layer, as a column, after cleanlab.
 
     Parameters
@@ -62,21 +63,6 @@ def _predict(model: Classifier, layer: Layer, judging: bool, task: Task) -> Pred
             **(_with_judges(task, model) if judging else {}),
         },
     )
-
-
-def spare_classes(wrong: Array, y: Array) -> Array:
-    """The same flags, but none in classes of which nothing would be left.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rehead.experiments.columns.pruned import spare_classes
-    >>> spare_classes(np.array([True, True, False]), np.array([0, 0, 1])).tolist()
-    [False, False, False]
-    """
-    kept = np.unique(y[~wrong])
-    spared: Array = wrong & np.isin(y, kept)
-    return spared
 
 
 def _with_judges(task: Task, model: Classifier) -> dict[str, Any]:
@@ -121,6 +107,6 @@ def load_cleanlab() -> Any:
 PRUNED: dict[str, Column] = {
     "cleanlab, LDA": pruned(lda_shrunk, judging=True),
     "cleanlab, LR": pruned(logistic, judging=True),
-    "cleanlab, LDA, first": pruned(lda_shrunk, first),
+    "cleanlab, LDA, first": pruned(lda_shrunk, first_layer),
 }
 """On the penultimate layer, or on the first one."""

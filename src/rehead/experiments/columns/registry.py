@@ -6,6 +6,7 @@ from rehead import _validation as check
 from rehead.experiments.columns import gaussian as g
 from rehead.experiments.columns.classic import CLASSIC
 from rehead.experiments.columns.gaussian import Column
+from rehead.experiments.columns.peers import PEERS
 from rehead.experiments.columns.pruned import PRUNED
 from rehead.experiments.columns.specialists import SPECIALISTS
 
@@ -40,6 +41,7 @@ COLUMNS: dict[str, Column] = {
     **CLASSIC,
     **PRUNED,
     **SPECIALISTS,
+    **PEERS,
 }
 
 
@@ -49,7 +51,7 @@ def find_column(name: str) -> Column:
     Examples
     --------
     >>> from rehead.experiments.columns.registry import find_column
-    >>> find_column("rog")
+    >>> find_column("rog")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ValueError: ... Did you mean ...
     """

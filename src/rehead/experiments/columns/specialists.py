@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rehead.classifier import RobustGaussianClassifier
-from rehead.experiments.columns.classic import LDA_SHRUNK, first, on_layer
+from rehead.experiments.columns.classic import LDA_SHRUNK, first_layer, on_layer
 from rehead.experiments.columns.gaussian import Column, ensemble
 
 
@@ -19,6 +19,6 @@ SPECIALISTS: dict[str, Column] = {
     "mixture": ensemble("mixture", weights="equal"),
     "anchored": ensemble("anchored", weights="equal"),
     "anchored, stacked": ensemble("anchored", weights=None, stack=True),
-    "anchored, first": on_layer(anchored, first),
+    "anchored, first": on_layer(anchored, first_layer),
 }
 """The paper's layers count equally, are joined into one, or only the first one is used."""
