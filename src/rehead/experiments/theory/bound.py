@@ -88,6 +88,6 @@ def rescaled(apart: float, scales: Sequence[float]) -> list[dict[str, float]]:
     for scale in scales:
         means, covariance = np.array([[0.0, 0.0], [apart * scale, 0.0]]), scale**2 * np.eye(2)
         error = lda_error(list(means), covariance, means, scale)
-        terms = {r: bound_terms(means, covariance, scale, p) for r, p in (("norm", 1), ("squared", 2))}
-        rows.append({"scale": scale, "error": error, **terms})
+        norm, squared = (bound_terms(means, covariance, scale, power) for power in (1, 2))
+        rows.append({"scale": scale, "error": error, "norm": norm, "squared": squared})
     return rows

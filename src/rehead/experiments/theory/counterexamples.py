@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from rehead.experiments.theory.cells import Measured, all_claims
+from rehead.experiments.theory.cells import Found, all_claims, pooled_figures
 from rehead.experiments.theory.closed import truncation
 from rehead.experiments.theory.estimates import ESTIMATORS, class_samples, estimate_all, smallest
 from rehead.experiments.theory.exact import exact_mcd
-from rehead.experiments.theory.figures import figures
 from rehead.experiments.theory.limits import exact_limit, kept_of_clean
-from rehead.experiments.theory.repeats import Draws, generator, mean_figure, mean_figures
+from rehead.experiments.theory.repeats import Draws, generator, mean_figure
 from rehead.experiments.theory.world import Drawn, World, draw
 from rehead.gaussian.mcd import support_size
 from rehead.gaussian.starts import random_start
@@ -40,22 +39,20 @@ def counterexample(world: World, draws: Draws, key: int) -> dict[str, Any]:
         "n": draws.n,
         "assumptions": world.assumptions(draws.n),
         "limit": {e: {k: v["exact"] for k, v in claims[e].items()} for e in ESTIMATORS},
-        "measured": {e: mean_figures([r[e] for r in repeats]) for e in ESTIMATORS},
+        "measured": pooled_figures(world, [found for found, _ in repeats]),
         "log_det_gap": {
             "limit": float(np.mean(exact_limit(world).log_dets) - clean),
-            **mean_figure([r["gap"]["log_det"] for r in repeats]),
+            **mean_figure([gap for _, gap in repeats]),
         },
     }
 
 
-def _measure(world: World, draws: Draws, key: tuple[int, int]) -> Measured:
+def _measure(world: World, draws: Draws, key: tuple[int, int]) -> tuple[Found, float]:
     rng = generator(draws.seed, *key)
     drawn = draw(world, draws.n, rng)
     found = estimate_all(drawn, world.delta_mcd, rng)
     clean = [_best_clean(drawn, c, world.delta_mcd, rng) for c in range(2)]
-    gap = float(np.mean(found["mcd"].log_dets) - np.mean(clean))
-    measured = {e: figures(world, g, found["sample"]) for e, g in found.items()}
-    return {**measured, "gap": {"log_det": gap}}
+    return found, float(np.mean(found["mcd"].log_dets) - np.mean(clean))
 
 
 def _best_clean(drawn: Drawn, c: int, delta_mcd: float, rng: np.random.Generator) -> float:

@@ -46,9 +46,7 @@ ESTIMATORS = ("sample", "mcd", "algorithm_1")
 """Equation 1; equation 2, as the smallest determinant found; Algorithm 1 as printed."""
 
 
-def estimate_all(
-    drawn: Drawn, delta_mcd: float, rng: np.random.Generator
-) -> dict[str, Gaussians]:
+def estimate_all(drawn: Drawn, delta_mcd: float, rng: np.random.Generator) -> dict[str, Gaussians]:
     """All of :data:`ESTIMATORS`, from the same samples."""
     return {
         "sample": sample_estimate(drawn),

@@ -31,8 +31,8 @@ def exact_mcd(X: Array, k: int) -> Subset:
             f"{n} samples have {comb(n, k):,} subsets of {k}, more than {MOST:,}. Take fewer "
             "samples, or C-steps."
         )
-    if X.shape[1] > k:
-        raise ValueError(f"{k} samples have no determinant in {X.shape[1]} dimensions. Keep more of them.")
+    if X.shape[1] >= k:
+        raise ValueError(f"{k} samples lie on a plane in {X.shape[1]} dimensions. Keep more.")
     subsets = np.array(list(combinations(range(n), k)))
     centred = X[subsets] - X[subsets].mean(axis=1, keepdims=True)
     # Singular values keep the digits that a determinant of far points would lose.

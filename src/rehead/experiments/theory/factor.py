@@ -9,7 +9,7 @@ import numpy as np
 from rehead.experiments.theory.cells import Plan
 from rehead.experiments.theory.closed import truncation
 from rehead.experiments.theory.estimates import mcd_estimate
-from rehead.experiments.theory.repeats import Figure, extrapolate, generator, mean_figure
+from rehead.experiments.theory.repeats import Figure, generator, mean_figure
 from rehead.experiments.theory.world import World, draw
 
 
@@ -19,7 +19,7 @@ def measure_factor(d: int, alpha: float, plan: Plan, key: int) -> dict[str, Any]
     ``repaired`` is the scale divided by the factor: 1 if the factor is right.
     """
     world = World(d=d, delta_out=0.0, delta_mcd=alpha)
-    runs = []
+    runs: list[dict[str, Any]] = []
     for n in plan.sizes:
         scales = []
         for i in range(plan.repeats):
@@ -27,7 +27,7 @@ def measure_factor(d: int, alpha: float, plan: Plan, key: int) -> dict[str, Any]
             g = mcd_estimate(draw(world, n, rng), alpha, rng)
             scales.append(float(np.trace(g.covariance) / d))
         runs.append({"n": n, "scale": mean_figure(scales)})
-    scale = extrapolate(plan.sizes, [run["scale"] for run in runs])
+    scale: Figure = runs[-1]["scale"]
     factor = truncation(d, alpha)
     repaired: Figure = {name: value / factor for name, value in scale.items()}
     return {

@@ -25,7 +25,7 @@ def figures(world: World, g: Gaussians, sample: Gaussians) -> dict[str, float]:
     """
     u, d = world.axis, world.d
     along = float(u @ g.covariance @ u)
-    pulls = 1.0 - g.means @ u / np.array(world.positions)
+    pulls = (world.means - g.means) @ u / np.array(world.positions)
     distance = _apart(g) / abs(world.positions[0] - world.positions[1])
     ratio = phi(g.covariance) / phi(sample.covariance)
     relative = _apart(g) / _apart(sample)

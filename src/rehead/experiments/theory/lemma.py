@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from rehead.experiments.theory.testing import (
+from rehead.experiments.theory.verdicts import (
     ACCURACY,
     FAILS,
     HOLDS,
+    Check,
     Result,
     Statement,
-    Test,
-    accepted,
     contradicting,
     judge,
     outcome,
@@ -62,7 +61,7 @@ def mcd_mean(result: Result) -> Statement:
         "mcd-mean",
         "Lemma 1, equation 3",
         "The mean of the MCD tends to that of the clean samples.",
-        HOLDS if accepted(tests["printed"]) and not wrong else FAILS,
+        FAILS if wrong else verdict_of(tests),
         tests,
         evidence,
         "Outliers within reach of the ellipsoid are kept, more of them on the side where they are "
@@ -77,8 +76,8 @@ def no_outliers_kept(result: Result) -> Statement:
     wrong = contradicting(result, "outliers_kept", lambda share: share > ACCURACY)
     enumerated = result["enumerated"]
     evidence = [
-        {"what": "share of outliers among the kept, fewest of all worlds (limit)", "value": min(limits)},
-        {"what": "the same, most of all worlds (limit)", "value": max(limits)},
+        {"what": "outliers_kept, smallest of all worlds (limit)", "value": min(limits)},
+        {"what": "outliers_kept, largest of all worlds (limit)", "value": max(limits)},
         *shown(result, "outliers_kept", wrong),
         {
             "what": f"spike, {enumerated['n']} samples, every subset tried: outliers_kept",
@@ -103,11 +102,12 @@ def mcd_covariance_clean(result: Result) -> Statement:
     claimed = {"printed": [1.0] * len(rows), "repaired": [row["factor"] for row in rows]}
     tests = {
         reading: outcome(
-            [Test(i, "scale", rows[i]["scale"], claim) for i, claim in enumerate(claims)],
+            [Check(i, "scale", rows[i]["scale"], claim) for i, claim in enumerate(claims)],
             result["settings"]["factor_repeats"],
         )
         for reading, claims in claimed.items()
     }
+    tests["repaired"]["differs"] = True
     return Statement(
         "mcd-covariance-clean",
         "Lemma 1",
@@ -154,7 +154,7 @@ def algorithm_1(result: Result) -> Statement:
         "algorithm-1",
         "section 3.2: more than two steps would not help much",
         "The mean of Algorithm 1 tends to that of the clean samples.",
-        HOLDS if accepted(tests["printed"]) else FAILS,
+        verdict_of(tests),
         tests,
         [{"what": what, "value": max(shares)}],
         "A large random subset is like the whole. So Algorithm 1 is two C-steps away from the "

@@ -2,7 +2,7 @@
 
 With ever more samples the kept subset becomes an ellipsoid of mass alpha that is centred at its own
 mean and shaped by its own covariance (Butler, Davies and Jhun, 1993). For spherical Gaussians whose
-means lie on one axis, the covariance is ``along`` on the axis and ``across`` elsewhere. A cloud with
+means lie on one axis, the covariance is ``along`` on the axis and ``across`` elsewhere. A cloud of
 mean p and variance v has in the slice at x the mass
 
     phi((x - p) / sqrt v) / sqrt v  *  F_{d-1}(t),    t = across (r^2 - (x - m)^2 / along) / v,

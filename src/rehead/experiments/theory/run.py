@@ -73,7 +73,7 @@ def run_theorem(settings: TheoremSettings, progress: Progress | None = None) -> 
     }
     result["statements"] = statements(result)
     say("done", 1.0)
-    ready: dict[str, Any] = json.loads(json.dumps(result, allow_nan=False))
+    ready: dict[str, Any] = json.loads(json.dumps(_rounded(result), allow_nan=False))
     return ready
 
 
@@ -117,6 +117,15 @@ def _breakdowns(s: TheoremSettings, say: Progress) -> dict[str, Any]:
     rows = exact_breakdown(Draws(n, repeats, _seed(s, EXACT)), d)
     exact = {"n": n, "d": d, "printed": printed_breakdown(n, d), "rows": rows}
     return {"breakdown": curve, "exact_breakdown": exact}
+
+
+def _rounded(value: Any) -> Any:
+    """Eight digits of every number: more than is known, less than a double has."""
+    if isinstance(value, float):
+        return float(f"{value:.8g}")
+    if isinstance(value, dict):
+        return {key: _rounded(v) for key, v in value.items()}
+    return [_rounded(v) for v in value] if isinstance(value, list | tuple) else value
 
 
 def _say_nothing(text: str, share: float) -> None:

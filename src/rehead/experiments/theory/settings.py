@@ -36,7 +36,7 @@ class TheoremSettings:
     worlds : tuple of World
         Each satisfies A1 to A4.
     sizes : tuple of int
-        Samples a class; limits are extrapolated from all of them.
+        Samples a class, from few to many; limits are tested at the last one.
     repeats : int
     factor_dims, factor_shares : tuple
         Dimensions and kept shares at which the factor of truncation is measured.
@@ -65,18 +65,18 @@ class TheoremSettings:
     name: str = "quick"
     seed: int = 0
     worlds: tuple[World, ...] = WORLDS
-    sizes: tuple[int, ...] = (200, 400, 800, 1600)
-    repeats: int = 40
+    sizes: tuple[int, ...] = (100, 400, 1600, 6400)
+    repeats: int = 24
     factor_dims: tuple[int, ...] = (2, 5, 10)
     factor_shares: tuple[float, ...] = (0.5, 0.75, 0.9)
-    factor_sizes: tuple[int, ...] = (200, 400, 800)
-    factor_repeats: int = 30
+    factor_sizes: tuple[int, ...] = (400, 6400)
+    factor_repeats: int = 12
     constants: tuple[float, ...] = (0.0, 0.01, 0.1, 1.0)
     scales: tuple[float, ...] = (1.0, 0.1, 0.05)
     breakdown: tuple[int, int, int] = (100, 3, 20)
     replaced: tuple[int, ...] = (1, 10, 20, 25, 30, 35, 40, 45, 48, 49)
     exact: tuple[int, int, int] = (10, 2, 20)
-    counter: tuple[int, int] = (1000, 20)
+    counter: tuple[int, int] = (4000, 12)
     tiny_counter: tuple[int, int] = (15, 30)
 
     @classmethod

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rehead.experiments.theory import lemma, separation
-from rehead.experiments.theory.testing import FAILS, HOLDS, Result, Statement
+from rehead.experiments.theory.verdicts import FAILS, HOLDS, Result, Statement
 
 
 def statements(result: Result) -> list[dict[str, Any]]:

@@ -9,7 +9,11 @@ from rehead.experiments.theory.repeats import Figure, critical, deviation
 
 HOLDS, WITH_FACTOR = "holds", "holds with the factor"
 SQUARED, FAILS = "holds for squared norms", "does not hold"
+UNDECIDED = "undecided"
+"""Too few repetitions: what is printed and what differs from it are both accepted."""
 
+ACCURACY = 1e-6
+"""Of limits by quadrature: differences from a printed limit that are larger are real."""
 
 
 Result = dict[str, Any]
@@ -44,7 +48,7 @@ class Statement(NamedTuple):
     note: str = ""
 
 
-class Test(NamedTuple):
+class Check(NamedTuple):
     """A figure in one world, and what it is said to be."""
 
     world: int
@@ -57,22 +61,36 @@ def judge(
     result: Result, estimator: str, names: Sequence[str], readings: Sequence[str]
 ) -> dict[str, Any]:
     """For each reading, what becomes of its claims about some figures in all worlds."""
+    of = {r: _tests(result, estimator, names, r) for r in readings}
     return {
-        reading: outcome(
-            [
-                Test(world, name, cell["limits"][estimator][name], claims[name][reading])
-                for world, cell in enumerate(result["cells"])
-                if (claims := cell["claims"][estimator])
-                for name in names
-            ],
-            result["settings"]["repeats"],
-        )
-        for reading in readings
+        r: {
+            **outcome(tests, result["settings"]["repeats"]),
+            "differs": any(
+                abs(a.claim - b.claim) > ACCURACY
+                for a, b in zip(tests, of[readings[0]], strict=True)
+            ),
+        }
+        for r, tests in of.items()
     }
 
 
-def outcome(tests: Sequence[Test], repeats: int) -> dict[str, Any]:
+def _tests(result: Result, estimator: str, names: Sequence[str], reading: str) -> list[Check]:
+    return [
+        Check(
+            world,
+            name,
+            cell["pooled"][estimator][name],
+            cell["claims"][estimator][name][reading],
+        )
+        for world, cell in enumerate(result["cells"])
+        for name in names
+    ]
+
+
+def outcome(tests: Sequence[Check], repeats: int) -> dict[str, Any]:
     """How many claims are accepted, and the one that is farthest off; ready for JSON.
+
+    In :func:`judge`, ``differs`` says that claims are not those of the first reading.
 
     Figures that never varied are left out: nothing can be tested with them.
     """
@@ -101,14 +119,11 @@ def accepted(found: dict[str, Any]) -> bool:
 
 
 def verdict_of(tests: dict[str, Any]) -> str:
-    """As printed, with the factor, or not at all."""
+    """As printed, with the factor, or not at all; undecided if a rival is accepted as well."""
     if accepted(tests["printed"]):
-        return HOLDS
+        rivals = [t for t in tests.values() if t.get("differs") and accepted(t)]
+        return UNDECIDED if rivals else HOLDS
     return WITH_FACTOR if "repaired" in tests and accepted(tests["repaired"]) else FAILS
-
-
-ACCURACY = 1e-6
-"""Of limits by quadrature: differences from a printed limit that are larger are real."""
 
 
 def contradicting(result: Result, name: str, wrong: Callable[[float], bool]) -> list[str]:
