@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rehead._typing import Array
 from rehead.experiments.theory.closed import truncation
 from rehead.files.atomic import write_atomically
 
@@ -59,14 +60,12 @@ def _factor(ax: Axes, result: dict[str, Any]) -> str:
     kept = np.linspace(0.3, 1.0, 141)
     dims = list(dict.fromkeys(row["d"] for row in result["factor"]))
     for d, style in zip(dims, (MCD, SAMPLE, ALGORITHM, OTHER), strict=False):
-        line = {k: v for k, v in style.items() if k != "marker"}
-        ax.plot(kept, [truncation(d, a) for a in kept], **line)
+        _line(ax, kept, [truncation(d, a) for a in kept], style, f"d = {d}")
         rows = [row for row in result["factor"] if row["d"] == d]
-        x, scales = [row["alpha"] for row in rows], [row["scale"] for row in rows]
-        _points(ax, x, scales, style, label=f"d = {d}")
+        _points(ax, [row["alpha"] for row in rows], [row["scale"] for row in rows], style)
     ax.axhline(1.0, **PRINTED, label="printed")
     ax.set(xlabel="share kept", ylabel="scale / $\\sigma^2$")
-    note = "markers measured, lines closed form"
+    note = "markers measured,\nlines closed form"
     ax.legend(title=note, title_fontsize=8, fontsize=8, loc="lower right")
     return "Scale of the MCD, clean data"
 
@@ -75,9 +74,9 @@ def _means(ax: Axes, result: dict[str, Any]) -> str:
     cells = _by_delta_out(result)
     x = [c["world"]["delta_out"] for c in cells]
     for e in ("sample", "algorithm_1", "mcd"):
-        line = {k: v for k, v in ESTIMATORS[e].items() if k != "marker"}
-        ax.plot(x, [c["claims"][e]["pull_2"]["exact"] for c in cells], **line)
-        _points(ax, x, [c["pooled"][e]["pull_2"] for c in cells], ESTIMATORS[e], label=NAMES[e])
+        limits = [c["claims"][e]["pull_2"]["exact"] for c in cells]
+        _line(ax, x, limits, ESTIMATORS[e], NAMES[e])
+        _points(ax, x, [c["pooled"][e]["pull_2"] for c in cells], ESTIMATORS[e])
     ax.axhline(0.0, **PRINTED, label="printed, MCD")
     ax.set(xlabel="share of outliers $\\delta_{out}$", ylabel="share of the way")
     ax.legend(title="markers measured, lines limits", title_fontsize=8, fontsize=8)
@@ -125,7 +124,7 @@ def _bound(ax: Axes, result: dict[str, Any]) -> str:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     constant = sorted(result["settings"]["constants"])[-2]
-    for cell in _noisiest_and_clean(result):
+    for cell in _first_and_cleanest(result):
         noisy = cell["world"]["delta_out"] > 0
         for e in ("sample", "mcd"):
             style = {**ESTIMATORS[e], "fillstyle": "full" if noisy else "none"}
@@ -161,6 +160,13 @@ def _counterexamples(ax: Axes, result: dict[str, Any]) -> str:
     return "Counterexamples to Lemma 1"
 
 
+def _line(
+    ax: Axes, x: Sequence[float] | Array, y: Sequence[float], style: Style, label: str
+) -> None:
+    """A curve; its markers are seen in the legend only, as those drawn are measured points."""
+    ax.plot(x, y, **style, markevery=[], label=label)
+
+
 def _points(
     ax: Axes, x: Sequence[float], measured: Sequence[Mapping[str, float]], style: Style, **more: Any
 ) -> None:
@@ -177,7 +183,7 @@ def _by_delta_out(result: dict[str, Any]) -> list[dict[str, Any]]:
     return sorted(cells, key=lambda c: float(c["world"]["delta_out"]))
 
 
-def _noisiest_and_clean(result: dict[str, Any]) -> list[dict[str, Any]]:
+def _first_and_cleanest(result: dict[str, Any]) -> list[dict[str, Any]]:
     """The first world, and the same with the fewest outliers."""
     cells = _by_delta_out(result)
     return [result["cells"][0], *cells[:1]] if cells[0] is not result["cells"][0] else cells[:1]

@@ -81,6 +81,6 @@ def critical(claims: int, repeats: int) -> float:
     Examples
     --------
     >>> round(critical(1, 10_000), 2), round(critical(24, 40), 2)
-    (2.58, 3.94)
+    (2.58, 3.86)
     """
     return float(t.isf(LEVEL / (2 * claims), repeats - 1))
