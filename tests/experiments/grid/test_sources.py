@@ -13,7 +13,8 @@ from rehead.experiments.grid.noise import grid_noise
 from rehead.experiments.grid.sources import FrozenImages, FrozenTexts, GridNetwork, grid_source
 from rehead.experiments.grid.tasks import grid_cells
 from rehead.experiments.noisy import NoisyTask, TrainSettings
-from rehead.experiments.sources import load_task
+from rehead.experiments.plans import source_of
+from rehead.experiments.sources import TrainedNetwork, load_task
 
 SMALL = TrainSettings(
     noise="uniform", rate=0.4, seed=1, epochs=2, model_options={"hidden": (9, 8), "gain": 2**0.5}
@@ -123,6 +124,13 @@ def test_documents_are_looked_up_by_their_ids(noisy, cache, monkeypatch):
 def test_no_two_cells_have_the_same_features():
     cells = grid_cells()
     assert len({digest(grid_source(cell).what) for cell in cells}) == len(cells)
+
+
+def test_a_cell_of_the_grid_gets_its_source_by_its_profile(cell_of):
+    cell = cell_of("twitter-fcn", "flip", 0.4, seed=1)
+    assert source_of(cell) == grid_source(cell)
+    other = replace(cell, table="5", profile="quick")
+    assert isinstance(source_of(other), TrainedNetwork)
 
 
 def test_kinds_of_sources():

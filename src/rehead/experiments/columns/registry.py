@@ -51,9 +51,9 @@ def find_column(name: str) -> Column:
     Examples
     --------
     >>> from rehead.experiments.columns.registry import find_column
-    >>> find_column("rog")  # doctest: +ELLIPSIS
+    >>> find_column("autos")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: ... Did you mean ...
+    ValueError: ... Did you mean 'auto'?
     """
     check.check_choice(name, COLUMNS, "column")
     return COLUMNS[name]
