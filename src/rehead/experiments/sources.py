@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from rehead._typing import Array
 from rehead.experiments.cache import Arrays, Cache, digest
-from rehead.experiments.noisy import NoisyTask, TrainSettings
+from rehead.experiments.noisy import NoisyTask, TrainSettings, noisy_task
 from rehead.experiments.task import PARTS, Part, Task
 
+FEATURES_VERSION = 1
+"""Raise it where the same settings give other features than before: a recipe, a network, a method,
+the noise or the reading of data has changed. What is in caches is then made again."""
 LAYER, OUTPUTS = "layer", "outputs"
 FACTS = ("fitted", "seconds", "cpu_seconds", "parameters")
 """Single numbers that are kept beside the arrays."""
@@ -59,28 +64,54 @@ class TrainedNetwork:
     @property
     def what(self) -> Mapping[str, Any]:
         """The settings."""
-        return {"source": "network", **dataclasses.asdict(self.settings)}
+        return {"source": "network", **_version(), **dataclasses.asdict(self.settings)}
 
     def make(self, cache: Cache) -> Arrays:
         """Train, and take the features. What was trained before it was killed is not lost."""
         from rehead.experiments.training import run_training
 
-        labeller = cache.folder / "labellers" / digest(_labeller_of(self.settings))
-        wall, cpu = time.perf_counter(), time.process_time()
-        result = run_training(
-            self.settings, cache.working(self.what), labeller_folder=labeller, progress=False
-        )
-        facts = {
-            "fitted": result.fitted,
-            "seconds": time.perf_counter() - wall,
-            "cpu_seconds": time.process_time() - cpu,
-            "parameters": sum(p.numel() for p in result.trained.net.parameters()),
-        }
-        return {**features_of(result.trained.net, result.task), **_scalars(facts)}
+        with _one_thread():
+            labeller = _taught_labeller(self.settings, cache)
+            wall, cpu = time.perf_counter(), time.process_time()
+            result = run_training(
+                self.settings, cache.working(self.what), labeller_folder=labeller, progress=False
+            )
+            facts = {
+                "fitted": result.fitted,
+                "seconds": time.perf_counter() - wall,
+                "cpu_seconds": time.process_time() - cpu,
+                "parameters": sum(p.numel() for p in result.trained.net.parameters()),
+            }
+            return {**features_of(result.trained.net, result.task), **_scalars(facts)}
 
 
-def _labeller_of(settings: TrainSettings) -> dict[str, Any]:
-    return {name: getattr(settings, name) for name in LABELLER}
+def _version() -> dict[str, int]:
+    """Nothing for the first, so that what was made before there were versions is found."""
+    return {"version": FEATURES_VERSION} if FEATURES_VERSION > 1 else {}
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Another number of threads gives other weights: they must not depend on a sweep's jobs."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _taught_labeller(settings: TrainSettings, cache: Cache) -> Path | None:
+    """The folder of a labeller, which is taught first; networks that share it wait for it."""
+    if settings.noise != "semantic":
+        return None
+    what = {**_version(), **{name: getattr(settings, name) for name in LABELLER}}
+    folder = cache.folder / "labellers" / digest(what)
+    with cache.alone({"source": "labeller", **what}):
+        noisy_task(settings, folder)
+    return folder
 
 
 def _scalars(facts: Mapping[str, float]) -> Arrays:
