@@ -71,7 +71,7 @@ class TrainedNetwork:
         from rehead.experiments.training import run_training
 
         with _one_thread():
-            labeller = _taught_labeller(self.settings, cache)
+            labeller = taught_labeller(self.settings, cache)
             wall, cpu = time.perf_counter(), time.process_time()
             result = run_training(
                 self.settings, cache.working(self.what), labeller_folder=labeller, progress=False
@@ -103,7 +103,7 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _taught_labeller(settings: TrainSettings, cache: Cache) -> Path | None:
+def taught_labeller(settings: TrainSettings, cache: Cache) -> Path | None:
     """The folder of a labeller, which is taught first; networks that share it wait for it."""
     if settings.noise != "semantic":
         return None
