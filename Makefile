@@ -8,7 +8,7 @@ ifneq ($(wildcard $(SHARED_DATA)),)
 export REHEAD_DATA ?= $(SHARED_DATA)
 endif
 
-.PHONY: demo test test-slow fuzz docs bench accuracy accuracy-quick methods lint format clean
+.PHONY: demo test test-slow fuzz docs bench accuracy accuracy-quick reproduce reproduce-smoke methods lint format clean
 .DEFAULT_GOAL := help
 
 help:
@@ -19,6 +19,8 @@ help:
 	@echo "make docs    the site: docs/_build/html/index.html"
 	@echo "make methods the training methods on noisy digits: fills benchmarks/results/methods.json"
 	@echo "make accuracy        the accuracy grid, and docs/accuracy.md (accuracy-quick: a part of it)"
+	@echo "make reproduce       the paper's tables and figures, and docs/reproduction.md (hours)"
+	@echo "make reproduce-smoke one tiny cell of each (2 minutes, no data)"
 	@echo "make bench   speed and memory of the core and of feature extraction (LARGE=1: size D too)"
 
 # Reinstalled when the metadata or the pins change; the code itself is installed in place.
@@ -67,6 +69,15 @@ accuracy: $(VENV)/installed
 
 accuracy-quick: $(VENV)/installed
 	$(BIN)/python benchmarks/accuracy.py --quick
+
+# All tables, figures and the theorem; hours the first time. Then the page that shows them.
+reproduce: $(VENV)/installed
+	$(BIN)/rehead reproduce all --jobs 2 $(ARGS)
+	$(BIN)/rehead reproduce page -o docs/reproduction.md
+
+# One tiny cell of every table and figure, with networks that are trained here; no data.
+reproduce-smoke: $(VENV)/installed
+	$(BIN)/pytest -q tests/test_smoke.py
 
 methods: $(VENV)/installed
 	$(BIN)/python benchmarks/methods.py $(ARGS)

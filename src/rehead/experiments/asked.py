@@ -83,7 +83,6 @@ def _unknown(what: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(what, known, n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     return (
-        f"There is no {what!r}.{hint} There are {', '.join(names())}, {THEOREM}, {ALL}, the "
-        "figures (figure1a, ...), and each cell by its name, which `rehead reproduce table2 --list` "
-        "shows."
+        f"There is no {what!r}.{hint} There are {', '.join(names())}, {THEOREM}, {ALL}, figures "
+        "such as figure1a, and each cell by its name: `rehead reproduce table2 --list` shows them."
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rehead.experiments.cell import Cell
-from rehead.experiments.columns.registry import PAPER, TEXT
+from rehead.experiments.columns.registry import PAPER, ROG, SOFTMAX, TEXT
 from rehead.experiments.profiles import settings_of
 from rehead.experiments.sources import Source, TrainedNetwork
 
@@ -15,4 +15,6 @@ def source_of(cell: Cell) -> Source:
 
 def columns_of(cell: Cell) -> list[str]:
     """Ways to predict that are measured in a cell."""
+    if cell.variation:
+        return [SOFTMAX, "LDA ensemble", "RoG last layer", ROG, "oracle", *TEXT]
     return [*PAPER, *TEXT] if cell.table == "5" else list(PAPER)

@@ -18,7 +18,7 @@ from rehead.experiments.variations import vary
 
 IMAGES = 5000
 """Training images of ``quick``; a ninth as many are held out."""
-LABELLER_IMAGES = {"densenet100": 10_000, "resnet34": 10_000, "vgg13": 10_000}
+LABELLER_IMAGES = {"densenet100": 5000, "resnet34": 4000, "vgg13": 5000}
 """Other images that teach the labellers of ``quick``: so many that they are as often wrong as those
 of the paper. Those had 2,500, and better networks."""
 TEXT = ("reuters8", "twitter_pos")

@@ -76,7 +76,7 @@ def table_sheet(comparison: Comparison) -> Sheet:
     for column in comparison.shown:
         printed = any(column in row.printed for row in comparison.rows)
         header += [f"{column}, paper", column] if printed else [column]
-    header += ["gain, paper", "gain", "seeds"]
+    header += ["gain, paper", "gain", "fitted", "seeds"]
     rows = [_cells(row, comparison, labels) for row in comparison.rows]
     title = f"Table {comparison.table}. {comparison.title}"
     return Sheet(title, header, rows, notes_of(comparison), len(labels))
@@ -98,14 +98,17 @@ def _cells(row: Row, comparison: Comparison, labels: Sequence[str]) -> list[str]
             texts.append(number(row.printed.get(column, float("nan")), 2))
         texts.append(spread(row.ours(column)))
     gain = comparison.gain_of
-    texts += [signed(row.printed_gain(gain)), signed(row.gain(gain))]
+    texts += [signed(row.printed_gain(gain)), signed(row.gain(gain)), number(100 * row.fitted, 0)]
     return [*texts, str(len(row.results)) if row.status == RAN else row.status]
 
 
 def notes_of(comparison: Comparison) -> list[str]:
     """What differs from the paper, by name; and how far the gains go together."""
     found = agreement(comparison)
-    notes = [f"Gain: {comparison.gain_of} above softmax. {agreement_text(found)}"]
+    notes = [
+        f"Accuracy in %. Gain: {comparison.gain_of} above softmax, in points. Fitted: share of the "
+        f"training labels that the network reproduces, in %. {agreement_text(found)}"
+    ]
     deviating: dict[str, list[str]] = {}
     for row in comparison.ran:
         for text in row.deviations:

@@ -1,0 +1,133 @@
+"""The page that shows the paper's tables, figures and theorem beside ours, from results alone."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from rehead.experiments.asked import Scope
+from rehead.experiments.comparison import Comparison, Row, compare
+from rehead.experiments.published import published
+from rehead.experiments.results import RAN, Results
+from rehead.experiments.tables import TABLES
+from rehead.report.compared import signed, table_sheet
+from rehead.report.reproduced import summary_sheet
+from rehead.report.sheets import render
+from rehead.report.varied import varied_sheets
+
+TEMPLATE = "reproduction.md.j2"
+
+
+def reproduction_page(results: Results, profile: str = "quick") -> str:
+    """The page as Markdown. Its prose is in a template; every number comes from the results."""
+    environment = Environment(
+        loader=PackageLoader("rehead.report"),
+        autoescape=False,  # Markdown, from our own template and results
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = Page(results, profile)
+    text = environment.get_template(TEMPLATE).render(page=page, number=_number, signed=signed)
+    return text.rstrip() + "\n"
+
+
+def _number(value: float, digits: int = 1) -> str:
+    return "not measured" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+class Page:
+    """What the template may ask for.
+
+    Parameters
+    ----------
+    results : Results
+    profile : str
+    """
+
+    def __init__(self, results: Results, profile: str) -> None:
+        self.results, self.profile = results, profile
+        self._compared = lru_cache(maxsize=None)(partial(compare, results=results, profile=profile))
+
+    def compared(self, table: str) -> Comparison:
+        """A table."""
+        return self._compared(table)
+
+    @property
+    def summary(self) -> str:
+        """One row for each table."""
+        return render(summary_sheet(Scope(self.profile), self.results), "markdown")
+
+    def table(self, table: str) -> str:
+        """A table of the paper beside ours."""
+        return render(table_sheet(self.compared(table)), "markdown")
+
+    def notes(self, table: str) -> list[str]:
+        """What is odd about printed numbers of a table."""
+        return [f"{note.where}: {note.text}" for note in published().notes if note.table == table]
+
+    @property
+    def variations(self) -> list[tuple[str, str]]:
+        """Table 5 taken apart: titles and tables."""
+        sheets = varied_sheets(self.results, self.profile)
+        return [(sheet.title, render(sheet, "markdown")) for sheet in sheets]
+
+    def mean(self, table: str, column: str, **where: Any) -> float:
+        """Mean accuracy of a way to predict over the rows that ran, or some of them."""
+        found = [row.mean(column) for row in self.rows(table, **where)]
+        kept = [value for value in found if not math.isnan(value)]
+        return float(np.mean(kept)) if kept else float("nan")
+
+    def rows(self, table: str, **where: Any) -> list[Row]:
+        """The rows that ran whose cells have these values."""
+        return [
+            row
+            for row in self.compared(table).ran
+            if all(getattr(row.cell, name) == value for name, value in where.items())
+        ]
+
+    def below(self, column: str, other: str) -> list[str]:
+        """Cells of all tables where one way to predict is below another one, and by how much."""
+        found = []
+        for table in TABLES:
+            for row in self.compared(table).ran:
+                gap = row.mean(column) - row.mean(other)
+                if gap < 0:
+                    found.append(f"{row.cell.group.name.removesuffix('-0')} ({signed(gap)})")
+        return found
+
+    @property
+    def networks(self) -> dict[str, float]:
+        """How many networks were trained for these tables, and their median time."""
+        ran = [r for r in self.results if r.status == RAN and r.cell.profile == self.profile]
+        unique = {
+            (r.network["cpu_seconds"], r.network["seconds"], r.network["fitted"]): r
+            for r in ran
+            if "cpu_seconds" in r.network
+        }
+        seconds = [r.network["cpu_seconds"] for r in unique.values()]
+        images = [r.network["cpu_seconds"] for r in unique.values() if r.cell.network != "fcn"]
+        return {
+            "cells": len(ran),
+            "networks": len(unique),
+            "hours": float(np.sum(seconds)) / 3600,
+            "median_images": float(np.median(images)) if images else float("nan"),
+        }
+
+    @property
+    def versions(self) -> str:
+        """Versions of rehead that the default was measured with."""
+        found = {r.columns["auto"].rehead for r in self.results if "auto" in r.columns}
+        return ", ".join(sorted(found))
+
+
+def write_page(results: Path, target: Path, profile: str = "quick") -> None:
+    """Write the page."""
+    from rehead.files.atomic import write_atomically
+
+    write_atomically(target, reproduction_page(Results(results), profile).encode())

@@ -1,0 +1,125 @@
+"""rehead reproduce: what users type, and what they see."""
+
+import csv
+import io
+from dataclasses import replace
+
+import pytest
+
+from rehead.cli.reproduce import progress_text
+from rehead.experiments.results import Result, Results
+from rehead.experiments.sweep import FolderLock, Progress
+from rehead.experiments.tables import table_cells
+
+from ..experiments.results_of import result_of
+
+
+@pytest.fixture
+def asked(tmp_path):
+    return ["--results", str(tmp_path / "results"), "--cache", str(tmp_path / "cache")]
+
+
+TINY = ["--profile", "tiny", "--data", "digits", "--cells", "1"]
+
+
+def test_a_cell_is_run_once_and_shown(invoke, asked, tmp_path):
+    first = invoke("reproduce", "table5", *TINY, *asked)
+    assert first.exit_code == 0, first.output
+    assert "1 of 1 cells" in first.stderr
+    files = list((tmp_path / "results").rglob("*.json"))
+    assert len(files) == 1
+    before = files[0].read_bytes()
+    again = invoke("reproduce", "table5", *TINY, *asked)
+    assert again.stderr == ""
+    assert again.stdout == first.stdout
+    assert files[0].read_bytes() == before
+
+
+def test_show_runs_nothing(invoke, asked, tmp_path):
+    shown = invoke("reproduce", "table2", "--show", *asked)
+    assert shown.exit_code == 0
+    assert "94.76" in shown.stdout  # printed: ResNet-34, clean
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_cells_are_listed_with_their_state(invoke, asked, tmp_path):
+    cells = table_cells("7")
+    results = Results(tmp_path / "results")
+    results.write(result_of(cells[0], softmax=50.0))
+    results.write(Result(cells[1], "data not here", "download it"))
+    lines = invoke("reproduce", "table7", "--list", *asked).stdout.splitlines()
+    assert [line.rpartition("  ")[2] for line in lines] == [
+        "ran",
+        "data not here",
+        "not run",
+        "not run",
+    ]
+
+
+@pytest.mark.parametrize("form", ["csv", "markdown", "latex", "terminal"])
+def test_other_forms_to_a_file(invoke, form, asked, tmp_path):
+    file = tmp_path / "table"
+    done = invoke("reproduce", "table8", "--show", "--format", form, "-o", str(file), *asked)
+    assert done.exit_code == 0
+    text = file.read_text()
+    assert "61.98" in text
+    if form == "csv":
+        rows = list(csv.reader(io.StringIO(text)))
+        assert len({len(row) for row in rows}) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["tabel2"], "Did you mean 'table2'"),
+        (["table2", "--profile", "qiuck"], "Did you mean 'quick'"),
+        (["table2", "--format", "cvs", "--show"], "Did you mean 'csv'"),
+        (["table2", "--data", "digit"], "Did you mean 'digits'"),
+        (["table2", "--show", "-o", "nowhere/table.md"], "no folder nowhere"),
+    ],
+)
+def test_what_was_mistyped_is_named(invoke, arguments, said, asked):
+    done = invoke("reproduce", *arguments, *asked)
+    assert done.exit_code != 0
+    assert said in " ".join(done.output.split())
+
+
+def test_a_damaged_result_is_named_and_left_alone(invoke, asked, tmp_path):
+    results = Results(tmp_path / "results")
+    cell = table_cells("7")[0]
+    results.write(result_of(cell, softmax=50.0))
+    path = results.path(cell)
+    path.write_bytes(path.read_bytes()[:-20])
+    done = invoke("reproduce", "table7", "--show", *asked)
+    assert done.exit_code == 1
+    assert path.name in done.stderr
+    assert "Delete it" in done.stderr
+    assert path.exists()
+
+
+def test_two_sweeps_at_once(invoke, asked, tmp_path):
+    (tmp_path / "results").mkdir()
+    lock = FolderLock(tmp_path / "results")
+    done = invoke("reproduce", "table5", *TINY, *asked)
+    lock.release()
+    assert done.exit_code == 1
+    assert "Another sweep writes to" in done.stderr
+
+
+def test_missing_data_is_said(invoke, asked, tmp_path, monkeypatch):
+    monkeypatch.setenv("REHEAD_DATA", str(tmp_path / "empty"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    cell = next(c for c in table_cells("2") if c.data == "tinyimagenet32")
+    done = invoke("reproduce", cell.name, *asked)
+    assert done.exit_code == 0
+    assert "data not here" in done.output
+    assert "docs/data-sets.md" in done.stdout
+
+
+def test_progress_in_words():
+    cell = table_cells("7")[0]
+    assert progress_text(Progress(0, 4, float("nan"))) == "4 cells to run"
+    said = progress_text(Progress(1, 4, 61.0, Result(cell)))
+    assert said == f"{cell.name}, 1 of 4 cells, about 2 min left"
+    failed = progress_text(Progress(1, 4, float("nan"), replace(Result(cell), status="not run")))
+    assert failed == f"{cell.name} (not run), 1 of 4 cells"
