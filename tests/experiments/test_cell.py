@@ -67,5 +67,5 @@ def test_the_group_of_a_cell_is_that_of_its_first_seed():
 
 
 def test_a_path_is_no_name():
-    with pytest.raises(ValueError, match="'../elsewhere' is no name"):
+    with pytest.raises(ValueError, match=r"'\.\./elsewhere' is no name"):
         Cell("7", "densenet100", "cifar10", "open-set", 0.6, source="../elsewhere")

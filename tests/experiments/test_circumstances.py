@@ -32,7 +32,9 @@ def test_hardware_and_versions_are_told():
 
 def git(folder, *command):
     who = ["-c", "user.name=A", "-c", "user.email=a@b.example"]
-    done = subprocess.run(["git", "-C", str(folder), *who, *command], capture_output=True, text=True)
+    done = subprocess.run(
+        ["git", "-C", str(folder), *who, *command], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

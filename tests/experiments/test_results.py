@@ -115,7 +115,7 @@ def test_a_number_that_somebody_improved_is_noticed(results):
     results.write(FULL)
     path = results.path(CELL)
     path.write_bytes(path.read_bytes().replace(b"0.6", b"0.9"))
-    with pytest.raises(ResultError, match="checksum is wrong. Delete it"):
+    with pytest.raises(ResultError, match=r"checksum is wrong\. Delete it"):
         results.read(CELL)
 
 
@@ -178,7 +178,7 @@ def changed(results, **fields):
 
 def test_a_newer_version_is_not_called_damaged(results):
     changed(results, version=2, something=1)
-    with pytest.raises(ResultError, match="written by a newer rehead .* Upgrade") as caught:
+    with pytest.raises(ResultError, match=r"written by a newer rehead .* Upgrade") as caught:
         results.read(CELL)
     assert "Delete" not in str(caught.value)
     with pytest.raises(ResultError, match="newer rehead"):
@@ -210,7 +210,9 @@ def test_what_makes_no_sense_is_an_error_though_its_checksum_is_right(results, f
 
 def test_a_measurement_out_of_its_range_is_neither_read_nor_written(results):
     for bad in (measured(accuracy=1.5), measured(accuracy=float("nan")), measured(auroc=-1.0)):
-        with pytest.raises(ResultError, match=f"result of {CELL.name} cannot be kept: measurements"):
+        with pytest.raises(
+            ResultError, match=f"result of {CELL.name} cannot be kept: measurements"
+        ):
             results.write(result(bad))
     assert results.read(CELL) is None
     changed(results, measurements=[{**asdict(measured()), "accuracy": 1.5}])

@@ -1,4 +1,4 @@
-"""Features of networks: all layers in order, noisy labels where they belong, one maker at a time."""
+"""Features of networks: all layers in order, labels where they belong, one maker at a time."""
 
 import dataclasses
 import threading

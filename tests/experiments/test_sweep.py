@@ -115,9 +115,7 @@ def test_a_new_column_is_added_without_training_again(sweep, trained, measured):
 
 
 def test_one_network_serves_several_tables(sweep, trained):
-    cells = [
-        Cell(table, "resnet34", "digits32", "uniform", 0.4, profile="tiny") for table in "218"
-    ]
+    cells = [Cell(table, "resnet34", "digits32", "uniform", 0.4, profile="tiny") for table in "218"]
     told = []
     run_sweep(sweep, [cells[0], *CELLS[:1], *cells[1:]], told.append)
     assert [s.data for s in trained] == ["digits32", "digits"]
@@ -139,7 +137,7 @@ def test_a_second_sweep_on_the_same_results_is_refused(sweep):
     refused = []
 
     def try_another(progress):
-        with pytest.raises(SweepBusyError, match="Another sweep writes to .*results. Wait for it"):
+        with pytest.raises(SweepBusyError, match=r"Another sweep writes to .*results\. Wait for"):
             run_sweep(sweep, CELLS)
         refused.append(progress.done)
 

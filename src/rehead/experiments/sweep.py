@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -186,7 +187,8 @@ def _begin_worker(threads: int) -> None:
 
 def _end_with(parent: Any) -> None:
     parent.join()
-    os._exit(1)  # at once, before another sweep comes to the same cell
+    # At once, before another sweep comes to the same cell.
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _run_group(sweep: Sweep, cells: Sequence[Cell]) -> list[Result]:

@@ -2,7 +2,16 @@
 
 import pytest
 
-from rehead.experiments.columns.registry import AUTO, COLUMNS, LDA, PAPER, ROG, SOFTMAX, TEXT, find_column
+from rehead.experiments.columns.registry import (
+    AUTO,
+    COLUMNS,
+    LDA,
+    PAPER,
+    ROG,
+    SOFTMAX,
+    TEXT,
+    find_column,
+)
 
 
 def test_every_name_is_found_once():
