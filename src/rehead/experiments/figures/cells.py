@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from rehead.experiments.cache import Cache
 from rehead.experiments.cell import Cell
+from rehead.experiments.noisy import load_inputs
 from rehead.experiments.plans import source_of
-from rehead.experiments.profiles import deviations
+from rehead.experiments.profiles import deviations, settings_of
 from rehead.experiments.published import published
 from rehead.experiments.results import RAN, Result, Results
 from rehead.experiments.sources import load_task
@@ -18,7 +19,10 @@ from rehead.experiments.task import Task
 
 Content = Mapping[str, Any]
 """What a figure shows, ready for JSON."""
-METHOD = "cross-entropy"
+DATA, METHOD = "cifar10", "cross-entropy"
+"""Of the paper's figures."""
+MOST_NAMED = 3
+"""Experiments that a caption names, of those that did not run."""
 RATES = (0.0, 0.2, 0.4, 0.6)
 """Of uniform noise, in the paper's tables and so in figures over the noise rate."""
 
@@ -66,15 +70,18 @@ def wanted(request: Request, tables: Sequence[str], choose: Callable[[Cell], boo
 
 
 def uniform_cells(request: Request, network: str) -> list[Cell]:
-    """A network on CIFAR-10 with no noise and uniform noise, in every table that has it."""
-    data = {"cifar10"} if request.data is None else None
+    """A network without noise and with uniform noise, in every table that has it."""
 
     def choose(cell: Cell) -> bool:
-        right = cell.network == network and cell.method == METHOD
-        right = right and cell.noise in ("none", "uniform") and cell.rate in RATES
-        return right and (data is None or cell.data in data)
+        noise = cell.noise in ("none", "uniform") and cell.rate in RATES
+        return noise and cell.network == network and shows(request, cell)
 
     return wanted(request, ("1", "2", "8"), choose)
+
+
+def shows(request: Request, cell: Cell) -> bool:
+    """Whether figures show a cell's data: CIFAR-10, or what is asked for in its place."""
+    return request.data is not None or cell.data == DATA
 
 
 def find_results(request: Request, cells: Sequence[Cell]) -> Found:
@@ -118,6 +125,11 @@ def load_cached(request: Request, cells: Sequence[Cell]) -> tuple[Cell, Task]:
     )
 
 
+def class_names(cell: Cell) -> list[str]:
+    """Of a cell's data set."""
+    return list(load_inputs(settings_of(cell)).class_names)
+
+
 def printed(cell: Cell, column: str) -> float | None:
     """What the paper prints for a cell, in whatever table, in per cent."""
     same = _anywhere(cell)
@@ -135,7 +147,9 @@ def caption(text: str, request: Request, cells: Iterable[Cell], not_run: Sequenc
     if differs:
         parts.append(f"Other than in the paper: {'; '.join(dict.fromkeys(differs))}.")
     if not_run:
-        parts.append(f"Not run: {', '.join(not_run)}.")
+        more = len(not_run) - MOST_NAMED
+        named = [*not_run[:MOST_NAMED], *([f"{more} more"] if more > 0 else [])]
+        parts.append(f"Not run: {', '.join(named)}.")
     return " ".join(parts)
 
 

@@ -9,8 +9,16 @@ import numpy as np
 from rehead._typing import Array
 from rehead.experiments.cell import Cell
 from rehead.experiments.figures import style
-from rehead.experiments.figures.cells import METHOD, Content, Request, caption, load_cached, wanted
-from rehead.experiments.figures.tsne import class_names
+from rehead.experiments.figures.cells import (
+    METHOD,
+    Content,
+    Request,
+    caption,
+    class_names,
+    load_cached,
+    shows,
+    wanted,
+)
 from rehead.experiments.profiles import settings_of
 
 if TYPE_CHECKING:
@@ -26,11 +34,7 @@ WIDEST = 14.0
 
 def collect(request: Request) -> dict[str, Any]:
     """How often each class gets each label."""
-    cells = wanted(
-        request,
-        ("6",),
-        lambda c: c.labeller == LABELLER and (request.data is not None or c.data == "cifar10"),
-    )
+    cells = wanted(request, ("6",), lambda c: c.labeller == LABELLER and shows(request, c))
     # Labels do not depend on how a network is trained with them; cross-entropy is run first.
     cells.sort(key=lambda c: c.method != METHOD)
     cell, task = load_cached(request, cells)
@@ -39,7 +43,7 @@ def collect(request: Request) -> dict[str, Any]:
     np.add.at(counts, (task.truth, task.train.y), 1)
     text = (
         f"What the labeller {LABELLER}{_taught(cell)} takes the classes of {cell.data} for; "
-        f"{task.noise_rate:.0%} of its labels are wrong. A bold arrow leads from each class to the "
+        f"{task.noise_rate:.0%} of the labels are wrong. A bold arrow leads from each class to the "
         f"one that it is mistaken for most often, thin ones to others from {LEAST:.0%} of the "
         "class on; the wider, the more often."
     )
@@ -89,11 +93,12 @@ def draw(content: Content, figure: Canvas) -> None:
         most = first[c] == other
         if most or shares[c, other] >= LEAST:
             arrow = _arrow(places[c], places[other], shares[c, other], bold=bool(most))
-            arrow.set_gid(f"{names[c]} as {names[other]}")
+            arrow.set_gid(f"{names[c]}-as-{names[other]}")
             axes.add_patch(arrow)
     axes.plot(places[:, 0], places[:, 1], "o", ms=8, color=style.BLACK, zorder=4)
     for c, place in enumerate(places):
-        _name(axes, place, names[c], f"→ {names[first[c]]} ({shares[c].max():.0%})")
+        mistake = f"→ {names[first[c]]} ({shares[c].max():.0%})" if shares[c].any() else ""
+        _name(axes, place, names[c], mistake)
     axes.set(xlim=(-1.55, 1.55), ylim=(-1.4, 1.4), aspect="equal")
     axes.axis("off")
     axes.set_title(f"{style.said(content['labeller'])} as labeller, {style.said(content['data'])}")

@@ -60,7 +60,10 @@ def draw_figure(name: str, content: Content, folder: Path) -> list[Path]:
 
 def write_content(name: str, content: Content, folder: Path) -> Path:
     """Keep a content as ``<name>.json``, a line for each of its fields."""
-    lines = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in content.items()]
+    lines = [
+        f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False, allow_nan=False)}"
+        for k, v in content.items()
+    ]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.json"
     write_atomically(path, ("{\n" + ",\n".join(lines) + "\n}\n").encode())

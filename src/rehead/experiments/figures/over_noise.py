@@ -112,7 +112,7 @@ def draw(content: Content, figure: Canvas) -> None:
         axes.vlines(rates, [s.min() for s in seeds], [s.max() for s in seeds], color=look.colour)
         paper = np.array(line["paper"], float)
         if not np.isnan(paper).all():
-            axes.plot(rates, paper, gid=f"paper {line['column']}", **look.open)
+            axes.plot(rates, paper, gid=f"paper-{line['column'].replace(' ', '-')}", **look.open)
     _name_axes(axes, content, rates)
 
 

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rehead._typing import Array
-from rehead.experiments.cell import Cell
 from rehead.experiments.figures import style
-from rehead.experiments.figures.cells import Content, Request, caption, load_cached, uniform_cells
-from rehead.experiments.noisy import load_inputs
-from rehead.experiments.profiles import settings_of
+from rehead.experiments.figures.cells import (
+    Content,
+    Request,
+    caption,
+    class_names,
+    load_cached,
+    uniform_cells,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,11 +54,6 @@ def collect(request: Request) -> dict[str, Any]:
         "label": task.train.y[rows].tolist(),
         "wrong": changed.astype(int).tolist(),
     }
-
-
-def class_names(cell: Cell) -> list[str]:
-    """Of a cell's data set."""
-    return list(load_inputs(settings_of(cell)).class_names)
 
 
 def embed(X: Array) -> Array:
