@@ -78,5 +78,5 @@ def test_many_blocks_get_few_names(canvas):
     }
     layers.draw({"panels": [panel]}, canvas)
     names = [t.get_text() for t in canvas.axes[0].get_xticklabels()]
-    assert len(names) <= 16
+    assert len(names) <= 12
     assert "3.16" in names

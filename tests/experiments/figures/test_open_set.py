@@ -26,6 +26,7 @@ def test_images_under_one_label(request_of):
     assert len(panel["rows"]) == len(set(panel["rows"])) == 20
     task = noisy_task(settings_of(CELL))
     assert (task.labels[panel["rows"]] == 2).all()
+    assert sum(panel["replaced"]) == 12  # 60 %
     assert panel["replaced"] == task.changed[panel["rows"]].astype(int).tolist()
 
 

@@ -82,6 +82,7 @@ def test_lines_show_the_content(request_of, canvas):
         np.testing.assert_allclose(mine.get_ydata(), np.mean(line["accuracy"], axis=1))
         theirs = printed[f"paper-{line['column'].replace(' ', '-')}"]
         np.testing.assert_allclose(theirs.get_ydata(), line["paper"])
+        assert np.abs(theirs.get_xdata() - [0, 20, 40, 60]).max() < 5
         assert theirs.get_markerfacecolor() == "white"
         assert theirs.get_marker() == mine.get_marker()
     ranges = [c.get_segments() for c in axes.collections]

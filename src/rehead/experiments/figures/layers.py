@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 COLUMN = "blocks"
 INPUT = "input"
 """It is among the layers that are measured, and is no block."""
-MOST_NAMES = 16
+MOST_NAMES = 12
 """Layers that all get their names on the axis."""
 
 
@@ -102,7 +102,8 @@ def draw(content: Content, figure: Canvas) -> None:
         for line in panel["lines"]:
             look = style.LINES[RATES.index(line["rate"])]
             means = [np.mean(seeds) for seeds in line["accuracy"]]
-            axes.plot(means, label=f"{100 * line['rate']:.0f} % noise", **look.filled)
+            label = f"{100 * line['rate']:.0f} % noise"
+            axes.plot(means, label=label, ms=5.5 if len(means) <= 20 else 3.5, **look.filled)
         _name_axes(axes, panel)
     every[0].set_ylabel("test accuracy, %")
     every[0].legend(loc="best")

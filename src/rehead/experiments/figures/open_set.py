@@ -55,9 +55,15 @@ def collect(request: Request, classes: slice, grid: tuple[int, int]) -> dict[str
 
 
 def _panel(task: NoisyTask, c: int, grid: tuple[int, int]) -> dict[str, Any]:
+    """Some images of a class; of them as large a share is replaced as of the class."""
     rows = np.flatnonzero(task.labels == c)
     n = min(len(rows), grid[0] * grid[1])
-    some = np.random.default_rng(c).choice(rows, size=n, replace=False)
+    replaced = round(n * float(task.changed[rows].mean()))
+    rng = np.random.default_rng(c)
+    parts = [(rows[task.changed[rows]], replaced), (rows[~task.changed[rows]], n - replaced)]
+    some = rng.permutation(
+        np.concatenate([rng.choice(part, size=k, replace=False) for part, k in parts])
+    )
     return {
         "label": task.splits.class_names[c],
         "rows": some.tolist(),

@@ -43,6 +43,8 @@ ALIKE = {
     "LTS": style.LINES[4],
 }
 """The same line for the same way to predict, in both figures."""
+STEP = 1.8
+"""Between markers of the paper, in per cent of noise."""
 FIGURE_1A = ("softmax", "LDA", "RoG last layer")
 FIGURE_2A = ("softmax", "identity", "LTS", "LDA", "RoG last layer")
 
@@ -104,7 +106,7 @@ def draw(content: Content, figure: Canvas) -> None:
     """Lines of means with the range of the seeds; what the paper prints as open markers."""
     axes = figure.subplots()
     rates = 100 * np.array(content["rates"])
-    for line in content["lines"]:
+    for i, line in enumerate(content["lines"]):
         look = ALIKE[line["column"]]
         seeds = [np.array(values) if values else np.array([np.nan]) for values in line["accuracy"]]
         mean = np.array([s.mean() for s in seeds])
@@ -112,7 +114,10 @@ def draw(content: Content, figure: Canvas) -> None:
         axes.vlines(rates, [s.min() for s in seeds], [s.max() for s in seeds], color=look.colour)
         paper = np.array(line["paper"], float)
         if not np.isnan(paper).all():
-            axes.plot(rates, paper, gid=f"paper-{line['column'].replace(' ', '-')}", **look.open)
+            # Side by side: without noise they are all but equal.
+            places = rates + STEP * (i - (len(content["lines"]) - 1) / 2)
+            name = line["column"].replace(" ", "-")
+            axes.plot(places, paper, gid=f"paper-{name}", **look.open)
     _name_axes(axes, content, rates)
 
 
@@ -124,7 +129,7 @@ def _name_axes(axes: Axes, content: Content, rates: Array) -> None:
     axes.set_xlabel("uniform noise, % of training labels")
     axes.set_ylabel("test accuracy, %")
     axes.set_title(f"{style.said(content['network'])}, {style.said(content['data'])}")
-    axes.legend(loc="best")
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 collect_1a = partial(collect, network="densenet100", columns=FIGURE_1A)

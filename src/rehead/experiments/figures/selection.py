@@ -89,6 +89,7 @@ def draw(content: Content, figure: Canvas) -> None:
         label="wrong label",
     )
     left.set_ylim(0, 1.25 * float(np.nanmax(mean["kept"])))
+    left.yaxis.set_major_formatter("{x:,.0f}")
     left.set_ylabel("samples kept by the MCD")
     left.legend(loc="upper left", ncols=2)
     kept, every = (100 * mean[f"{n}_clean"] / mean[n] for n in ("kept", "all"))
