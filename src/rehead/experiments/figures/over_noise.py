@@ -106,19 +106,22 @@ def draw(content: Content, figure: Canvas) -> None:
     """Lines of means with the range of the seeds; what the paper prints as open markers."""
     axes = figure.subplots()
     rates = 100 * np.array(content["rates"])
-    for i, line in enumerate(content["lines"]):
+    for line in content["lines"]:
         look = ALIKE[line["column"]]
         seeds = [np.array(values) if values else np.array([np.nan]) for values in line["accuracy"]]
         mean = np.array([s.mean() for s in seeds])
         axes.plot(rates, mean, label=line["label"], **look.filled)
         axes.vlines(rates, [s.min() for s in seeds], [s.max() for s in seeds], color=look.colour)
-        paper = np.array(line["paper"], float)
-        if not np.isnan(paper).all():
-            # Side by side: without noise they are all but equal.
-            places = rates + STEP * (i - (len(content["lines"]) - 1) / 2)
-            name = line["column"].replace(" ", "-")
-            axes.plot(places, paper, gid=f"paper-{name}", **look.open)
+    _draw_paper(axes, [line for line in content["lines"] if _has_paper([line])], rates)
     _name_axes(axes, content, rates)
+
+
+def _draw_paper(axes: Axes, lines: Sequence[Content], rates: Array) -> None:
+    """Side by side: without noise the numbers are all but equal."""
+    for i, line in enumerate(lines):
+        places = rates + STEP * (i - (len(lines) - 1) / 2)
+        gid = f"paper-{line['column'].replace(' ', '-')}"
+        axes.plot(places, np.array(line["paper"], float), gid=gid, **ALIKE[line["column"]].open)
 
 
 def _name_axes(axes: Axes, content: Content, rates: Array) -> None:
