@@ -81,7 +81,7 @@ def publish(monkeypatch, tmp_path):
     def put(name, *contents, checksums=True):
         dataset = data.DATASETS[name]
         folder = tmp_path / dataset.folder
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         remotes = []
         for remote, content in zip(dataset.remotes, contents, strict=True):
             (folder / remote.name).write_bytes(content)

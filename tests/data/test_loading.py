@@ -37,11 +37,13 @@ def test_a_name_that_is_none(name):
 def test_every_data_set_has_a_name_and_a_summary():
     assert list(data.DATASETS) == [
         "digits",
+        "digits32",
         "cifar10",
         "cifar100",
         "svhn",
         "twitter_pos",
         "reuters8",
+        "reuters8_tfidf",
         "imagenet32",
         "tinyimagenet32",
     ]
@@ -53,8 +55,9 @@ def test_every_data_set_has_a_name_and_a_summary():
 @pytest.mark.parametrize("name", ["cifar10", "cifar100", "svhn", "reuters8", "imagenet32"])
 def test_a_missing_file_tells_how_to_get_it(name, tmp_path):
     remote = data.DATASETS[name].remotes[0]
-    with pytest.raises(FileNotFoundError) as caught:
+    with pytest.raises(data.DataMissingError) as caught:
         data.load(name, folder=tmp_path, download=False)
+    assert isinstance(caught.value, FileNotFoundError)
     for said in (remote.url, remote.sha256, str(tmp_path), "download=False"):
         assert said in str(caught.value)
     assert ("account" in str(caught.value)) == (name == "imagenet32")

@@ -56,6 +56,12 @@ def test_reuters8_has_the_papers_counts(real, real_folder):
     assert np.bincount(news.test.y).tolist() == [696, 121, 1083, 81, 87, 36, 75]
     assert news.train.X.shape == (5444, 1000)
     assert set(np.unique(news.train.X)) == {0.0, 1.0}
+    tfidf = data.load(
+        "reuters8_tfidf", folder=real_folder("reuters8"), validation=0, download=False
+    )
+    for words, weights in ((news.train, tfidf.train), (news.test, tfidf.test)):
+        np.testing.assert_array_equal(weights.X > 0, words.X > 0)
+        np.testing.assert_array_equal(weights.y, words.y)
     default = data.load("reuters8", folder=real_folder("reuters8"), raw=True, download=False)
     assert np.bincount(default.validation.y).tolist() == [30] * 7
     assert default.train.X[0].startswith("champion products ch approves stock split")

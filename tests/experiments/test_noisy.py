@@ -8,7 +8,7 @@ import torch
 
 from rehead import data, noise
 from rehead.experiments.noisy import TrainSettings, noisy_task
-from rehead.torch.training import RECIPES
+from rehead.torch.training import RECIPES, classifier
 
 
 @pytest.fixture(autouse=True)
@@ -134,3 +134,107 @@ def test_the_share_of_clean_samples_is_that_of_the_paper(monkeypatch, name, shar
     task = noisy_task(settings(data=name, noise="semantic", labeller="logistic"))
     taught = int(task.notes[0].split("taught on ")[1].split()[0])
     assert taught == pytest.approx(share * len(splits.train.y), abs=10)
+
+
+TEACHES = {"data": "digits32", "noise": "semantic", "labeller": "resnet34", "limit": 300}
+SMALL = {"width": 4, "blocks": (1, 1, 1, 1), "variant": {"stem_stride": 2}}
+
+
+@pytest.fixture
+def _short_labeller(monkeypatch):
+    short = replace(RECIPES["quick-labeller"], epochs=4, augment=())
+    monkeypatch.setitem(RECIPES, "quick-labeller", short)
+
+
+def spy_on_training(monkeypatch):
+    """What labellers were taught with: inputs, labels, and how."""
+    seen, train = [], classifier.train
+
+    def spy(make_net, X, y, **options):
+        seen.append((make_net, X, y, options["run"]))
+        return train(make_net, X, y, **options)
+
+    monkeypatch.setattr(classifier, "train", spy)
+    return seen
+
+
+@pytest.mark.usefixtures("_short_labeller")
+def test_a_labeller_that_was_taught_on_other_samples(monkeypatch, tmp_path):
+    seen = spy_on_training(monkeypatch)
+    asked = settings(**TEACHES, labeller_samples=400, labeller_options=SMALL)
+    task = noisy_task(asked, tmp_path)
+    ((_, X, y, _),) = seen
+    # It saw none of the samples that it labels, and their true labels.
+    whole = data.load("digits32", validation=0)
+    assert len(y) == 400
+    by_picture = {x.tobytes(): label for x, label in zip(whole.train.X, whole.train.y, strict=True)}
+    assert all(by_picture[x.tobytes()] == label for x, label in zip(X, y, strict=True))
+    taken = {x.tobytes() for x in (*task.splits.train.X, *task.splits.validation.X)}
+    tested = {x.tobytes() for x in task.splits.test.X}
+    assert not {x.tobytes() for x in X} & (taken | tested)
+    # All labels are its own.
+    truth = task.splits.train.y
+    np.testing.assert_array_equal(task.changed, task.labels != truth)
+    assert task.rate == task.changed.mean()
+    assert 0.02 < task.rate < 0.95
+    assert task.validation_labels.shape == task.splits.validation.y.shape
+    assert (task.validation_labels != task.splits.validation.y).any()
+    counts = np.zeros((10, 10))
+    np.add.at(counts, (truth, task.labels), 1)
+    np.testing.assert_allclose(task.transition, counts / counts.sum(axis=1, keepdims=True))
+    assert "taught on 400 other samples" in task.notes[0]
+    assert f"{task.rate:.1%} of the labels that it gave are wrong" in task.notes[0]
+    # A finished one is used again.
+    np.testing.assert_array_equal(noisy_task(asked, tmp_path).labels, task.labels)
+
+
+@pytest.mark.usefixtures("_short_labeller")
+def test_options_of_the_labeller_reach_its_network(monkeypatch):
+    seen = spy_on_training(monkeypatch)
+    sizes = []
+    for width in (4, 8):
+        options = {**SMALL, "width": width}
+        noisy_task(settings(**TEACHES, labeller_samples=100, labeller_options=options))
+        sizes.append(sum(p.numel() for p in seen[-1][0]().parameters()))
+    assert sizes[0] < sizes[1]
+
+
+def test_a_labeller_does_not_begin_with_the_weights_of_the_network(monkeypatch):
+    seen = spy_on_training(monkeypatch)
+    for seed in (0, 0, 1):
+        noisy_task(settings(noise="semantic", labeller="fcn", seed=seed))
+    seeds = [run.seed for *_, run in seen]
+    assert seeds[0] == seeds[1] != seeds[2]
+    assert not {0, 1} & set(seeds)
+
+
+def test_a_labeller_cannot_have_more_samples_than_there_are():
+    with pytest.raises(ValueError, match=r"There are 1164 samples of digits32 besides .* Lower it"):
+        noisy_task(settings(**TEACHES, labeller_samples=5000))
+    with pytest.raises(ValueError, match="There are 0 samples of digits besides"):
+        noisy_task(settings(noise="semantic", labeller="fcn", labeller_samples=10))
+
+
+def test_other_samples_need_a_network():
+    with pytest.raises(ValueError, match="needs a network as labeller"):
+        noisy_task(settings(noise="semantic", labeller="logistic", labeller_samples=9, limit=99))
+
+
+def test_open_set_noise_of_digits_is_made_of_scribbles():
+    task = noisy_task(settings(data="digits32", noise="open-set", rate=0.6))
+    scribbles = {x.tobytes() for x in data.scribbles().X}
+    from_elsewhere = np.array([x.tobytes() in scribbles for x in task.splits.train.X])
+    np.testing.assert_array_equal(from_elsewhere, task.changed)
+    assert task.rate == pytest.approx(0.6, abs=0.01)
+
+
+@pytest.mark.parametrize("kind", ["uniform", "flip"])
+def test_noise_is_independent_of_the_split_drawn_with_the_same_seed(kind):
+    """Else the wrong labels of a seed would sit in certain places of the data set."""
+    tasks = [noisy_task(settings(noise=kind, rate=0.5, seed=s)) for s in range(20)]
+    halves = [t.changed[: len(t.changed) // 2].mean() - 0.5 for t in tasks]
+    assert abs(np.mean(halves)) < 0.02
+    by_id = np.zeros(1797)
+    for task in tasks:
+        by_id[task.splits.train.ids] += task.changed
+    assert by_id.max() < 20  # no sample is wrong with every seed

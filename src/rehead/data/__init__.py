@@ -2,7 +2,7 @@
 
 from rehead.data.digits import scribbles
 from rehead.data.download import DownloadError
-from rehead.data.files import DataFileError
+from rehead.data.files import DataFileError, DataMissingError
 from rehead.data.loading import DATASETS, find_dataset, load
 from rehead.data.pictures import read_pictures
 from rehead.data.record import DataSet
@@ -12,6 +12,7 @@ from rehead.data.tinyimagenet32 import outside_images
 __all__ = [
     "DATASETS",
     "DataFileError",
+    "DataMissingError",
     "DataSet",
     "DownloadError",
     "Split",

@@ -14,6 +14,10 @@ class DataFileError(ValueError):
     """A file that is damaged, or not the one it should be."""
 
 
+class DataMissingError(FileNotFoundError):
+    """A file that is not there, and is not downloaded."""
+
+
 @dataclass(frozen=True)
 class Remote:
     """A file on the web, known by its checksum.
@@ -80,7 +84,7 @@ class Files:
         target = (writable or self.folders[0]) / name
         if not self.download:
             looked = " or ".join(str(f) for f in self.folders)
-            raise FileNotFoundError(
+            raise DataMissingError(
                 f"There is no {name} in {looked}, and download=False. {remote.note}"
                 f"{manual_steps(remote.url, target, remote.sha256)}"
             )

@@ -10,7 +10,7 @@ import numpy as np
 from rehead import _validation as check
 from rehead._typing import Array
 from rehead.data.archive import readable
-from rehead.data.files import Files, places
+from rehead.data.files import DataMissingError, Files, places
 from rehead.data.mosaics import read_mosaics
 from rehead.data.record import DataSet, Request
 from rehead.data.splits import Labelled, Published, Split, Splits, make_splits
@@ -73,7 +73,7 @@ def _read(files: Files) -> _Content:
     found = files.find_all("images.webp", "labels.npz")
     if found is None:
         looked = " or ".join(str(f) for f in files.folders)
-        raise FileNotFoundError(
+        raise DataMissingError(
             f"There is no images.webp with labels.npz in {looked}, and this data set cannot be "
             "downloaded. docs/data-sets.md tells how to make the two files from Tiny ImageNet."
         )

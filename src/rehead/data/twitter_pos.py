@@ -9,7 +9,7 @@ import numpy as np
 
 from rehead._typing import Array
 from rehead.data.archive import readable
-from rehead.data.files import DataFileError, Files, Remote
+from rehead.data.files import DataFileError, DataMissingError, Files, Remote
 from rehead.data.record import DataSet, Request
 from rehead.data.splits import Labelled, Published, Splits, make_splits
 from rehead.data.text import codes, frequent, objects
@@ -74,7 +74,7 @@ def read_embeddings(files: Files, words: set[str]) -> dict[str, Array]:
     text, arrays = files.find("embeddings-twitter.txt"), files.find("embeddings50.npz")
     path = text or arrays
     if path is None:
-        raise FileNotFoundError(
+        raise DataMissingError(
             "Word embeddings are missing, and they cannot be downloaded. Put the paper's 50 "
             "dimensional embeddings-twitter.txt (a word and 50 numbers per line) into "
             f"{files.folders[0]}, or take the words themselves with raw=True and embed them with "

@@ -45,7 +45,7 @@ def find_cells(what: str, scope: Scope) -> list[Cell]:
     >>> from rehead.experiments.asked import Scope, find_cells
     >>> len(find_cells("table7", Scope()))
     4
-    >>> find_cells("tabel7", Scope())
+    >>> find_cells("tabel7", Scope())  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ValueError: There is no 'tabel7'. Did you mean 'table7'? ...
     """

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,16 +19,28 @@ import numpy as np
 from rehead._typing import Array
 from rehead.data.files import user_cache
 from rehead.files.atomic import replacing
+from rehead.files.lock import FolderLock, LockedError
+from rehead.files.npz import npz_headers, read_npz
 
 Arrays = dict[str, Array]
 LIMIT = 20 * 10**9
-"""Bytes that a cache may hold, unless another limit is asked for."""
+"""Bytes that the arrays of a cache may take, unless another limit is asked for."""
+PAUSE = 0.2
+"""Seconds after which one looks again whether another process is done."""
 
 
 def digest(content: Any) -> str:
-    """A short hash of anything that can be JSON."""
-    text = json.dumps(content, sort_keys=True, default=str)
+    """A short hash of anything that can be JSON, or is an array."""
+    text = json.dumps(content, sort_keys=True, default=_said)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _said(value: Any) -> Any:
+    """What an array is, by all its values: its text leaves out those in the middle."""
+    if not isinstance(value, np.ndarray) or value.dtype.hasobject:
+        raise TypeError(f"{value!r} of type {type(value).__name__} has no lasting description.")
+    content = hashlib.sha256(value.tobytes()).hexdigest()
+    return {"array": content, "dtype": value.dtype.str, "shape": value.shape}
 
 
 def default_folder() -> Path:
@@ -38,14 +53,15 @@ def default_folder() -> Path:
 class Cache:
     """Arrays by the description of what they are.
 
-    What was used longest ago is deleted where the limit would be passed. Work in progress has
-    folders of its own, :meth:`working`, which are deleted when it is done.
+    What was used longest ago is deleted where the limit would be passed; what cannot be read is
+    made again. Work in progress has folders of its own, :meth:`working`, which are deleted when it
+    is done. Several processes may use a cache: what one of them makes, the others wait for.
 
     Attributes
     ----------
     folder : Path
     limit : int
-        Bytes.
+        Bytes of all arrays.
 
     Examples
     --------
@@ -80,16 +96,31 @@ class Cache:
     def arrays(self, what: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
         """Arrays of this description, made first if they are not there."""
         path = self.path(what)
-        if not path.exists():
-            found = make()
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(path) as file:
-                np.savez(file, **found)  # type: ignore[arg-type]
+        found = _read(path)
+        if found is None:
+            with self.alone(what):
+                found = _read(path)  # another process may have made it meanwhile
+                if found is None:
+                    found = make()
+                    _write(path, found)
             self._shrink(keep=path)
-            return found
-        os.utime(path)
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+        return found
+
+    @contextmanager
+    def alone(self, what: Mapping[str, Any]) -> Iterator[None]:
+        """Keep other processes from making the same; wait for one that does."""
+        folder = self.folder / "locks" / digest(what)
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = None
+        while lock is None:
+            try:
+                lock = FolderLock(folder)
+            except LockedError:
+                time.sleep(PAUSE)
+        try:
+            yield
+        finally:
+            lock.release()
 
     def working(self, what: Mapping[str, Any]) -> Path:
         """A folder for work in progress, so that it goes on after it was killed."""
@@ -101,11 +132,32 @@ class Cache:
 
     def _shrink(self, keep: Path) -> None:
         """Delete what was used longest ago, until the rest is within the limit."""
-        files = sorted(keep.parent.glob("*.npz"), key=lambda p: p.stat().st_mtime)
-        size = sum(p.stat().st_size for p in files)
-        for path in files:
+        files = []
+        for path in keep.parent.glob("*.npz"):
+            with contextlib.suppress(FileNotFoundError):  # another process may shrink it, too
+                files.append((path.stat(), path))
+        size = sum(stat.st_size for stat, _ in files)
+        for stat, path in sorted(files, key=lambda file: file[0].st_mtime_ns):
             if size <= self.limit:
                 return
             if path != keep:
-                size -= path.stat().st_size
+                size -= stat.st_size
                 path.unlink(missing_ok=True)
+
+
+def _write(path: Path, arrays: Arrays) -> None:
+    objects = [name for name, array in arrays.items() if array.dtype.hasobject]
+    if objects:
+        raise TypeError(f"{objects[0]} is an array of objects, which is not kept. Make it numbers.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def _read(path: Path) -> Arrays | None:
+    """Arrays, if they are there and whole; the time of use is noted."""
+    try:
+        os.utime(path)
+        return read_npz(path, list(npz_headers(path)))
+    except (FileNotFoundError, ValueError):
+        return None

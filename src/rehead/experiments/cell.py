@@ -56,6 +56,14 @@ class Cell:
     source: str = ""
     variation: str = ""
 
+    def __post_init__(self) -> None:
+        # Cells that are equal have one key: that of 0 and of 0.0 would differ.
+        object.__setattr__(self, "rate", float(self.rate))
+        object.__setattr__(self, "seed", int(self.seed))
+        strange = [text for text in vars(self).values() if "/" in str(text) or "\\" in str(text)]
+        if strange:
+            raise ValueError(f"{strange[0]!r} is no name: names of a cell are part of a file's.")
+
     @property
     def key(self) -> str:
         """A hash of all fields."""

@@ -44,6 +44,8 @@ def versions() -> dict[str, str]:
 def commit() -> str:
     """The commit of this package's source, with a + if it was changed since; "" elsewhere."""
     here = Path(__file__).parent
+    if not _git(here, "ls-files", Path(__file__).name):
+        return ""  # installed inside of another project's repository
     text = _git(here, "describe", "--always", "--abbrev=9", "--exclude=*")
     changed = text and _git(here, "status", "--porcelain", "--untracked-files=no", ".")
     return f"{text}+" if changed else text

@@ -232,7 +232,7 @@ def _labelled_by_another(
         f"The labeller, {name}, was taught on {len(taught.y):,} other samples. {made.rate:.1%} of "
         "the labels that it gave are wrong."
     )
-    of_validation = weak.predict(held_out.X)
+    of_validation = weak.predict(held_out.X) if len(held_out.y) else held_out.y
     return NoisyTask(
         splits,
         made.labels,
@@ -265,6 +265,7 @@ def _labeller(
         return None
     from rehead.experiments.networks import network_factory
     from rehead.torch.training import NetworkClassifier, find_recipe
+    from rehead.torch.training.task import derived_seed
 
     asked = "quick-labeller" if settings.recipe == "quick" else settings.recipe
     recipe = find_recipe(asked, settings.data)
@@ -276,7 +277,8 @@ def _labeller(
     return NetworkClassifier(
         network_factory(name, settings.labeller_options, splits._replace(class_names=present)),
         recipe=dataclasses.replace(recipe, augment=augment, batch_size=batch_size),
-        seed=settings.seed,
+        # With the seed of the run, a network like it would begin with its very weights.
+        seed=derived_seed(settings.seed, "labeller"),
         device=settings.device,
         folder=folder,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -11,10 +12,9 @@ from typing import Any
 from rehead.experiments.cache import digest
 from rehead.experiments.cell import Cell
 from rehead.files.atomic import write_atomically
-from rehead.files.persist import naming
 from rehead.files.schema import (
+    FieldError,
     Fields,
-    anything,
     check_fields,
     count,
     each,
@@ -23,11 +23,15 @@ from rehead.files.schema import (
     number,
     one_of,
     optional,
+    require,
     text,
 )
 
 FORMAT, VERSION = "rehead-result", 1
 RAN, NO_DATA, NOT_RUN = "ran", "data not here", "not run"
+NAME = re.compile(r".+-[0-9a-f]{8}\.json")
+"""How the file of a result is called."""
+FIX = "Delete it: what it held is then measured again."
 
 
 class ResultError(ValueError):
@@ -80,7 +84,7 @@ class Result:
     cell : Cell
     status : {"ran", "data not here", "not run"}
     reason : str
-        Why it did not run.
+        Why it did not run, or which ways to predict failed.
     network : mapping
         About the training: share of labels it fits, seconds, parameters, noise that was made.
     measurements : tuple of Measurement
@@ -142,28 +146,32 @@ class Results:
         path = self.path(cell)
         if not path.exists():
             return None
-        found = read_result(path)
-        if found.cell != cell:
-            raise ResultError(
-                f"{path} is the result of another cell, {found.cell.name}. Give it its name back, "
-                "or delete it."
-            )
-        return found
+        return self._read(path)
 
     def write(self, result: Result) -> None:
         """Keep a result; measurements that are there already must be among its own."""
-        earlier = self.read(result.cell)
-        if earlier is not None and not set(_keys(earlier)) <= set(_keys(result)):
-            raise ResultError(f"{self.path(result.cell)} has measurements that would be lost.")
-        path = self.path(result.cell)
+        path, content = self.path(result.cell), encode(result)
+        earlier, later = self.read(result.cell), decode(content, path)
+        if earlier is not None and not set(_keys(earlier)) <= set(_keys(later)):
+            raise ResultError(f"{path} has measurements that would be lost.")
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, encode(result))
+        write_atomically(path, content)
 
     def __iter__(self) -> Iterator[Result]:
-        """All results, sorted by their files' names."""
+        """All results, sorted by their files' names; other JSON files may lie beside them."""
         for path in sorted(self.folder.rglob("*.json")):
             if is_result(path):
-                yield read_result(path)
+                yield self._read(path)
+
+    def _read(self, path: Path) -> Result:
+        """A result in its place: a copy under another name would count twice."""
+        found = read_result(path)
+        if self.path(found.cell) != path:
+            raise ResultError(
+                f"{path} is the result of another cell, {found.cell.name}. Give it its name back, "
+                f"{self.path(found.cell)}, or delete it."
+            )
+        return found
 
 
 def _keys(result: Result) -> list[str]:
@@ -171,7 +179,7 @@ def _keys(result: Result) -> list[str]:
 
 
 def encode(result: Result) -> bytes:
-    """A result as it is written."""
+    """A result as it is written. What could not be read again is an error."""
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -183,7 +191,12 @@ def encode(result: Result) -> bytes:
         "measurements": [_without_none(asdict(m)) for m in result.measurements],
         "circumstances": dict(result.circumstances),
     }
+    content = json.loads(json.dumps(content))  # as a reader has it
     content["checksum"] = digest(content)
+    try:
+        _check(content)
+    except FieldError as error:
+        raise ResultError(f"The result of {result.cell.name} cannot be kept: {error}") from error
     return json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n"
 
 
@@ -203,7 +216,7 @@ CONTENT: Fields = {
     "circumstances": mapping,
     "checksum": text,
 }
-CELL: Fields = {f.name: anything for f in fields(Cell)}
+CELL: Fields = {f.name: text for f in fields(Cell)} | {"rate": number(0, 1), "seed": count()}
 MEASUREMENT: Fields = {
     "column": text,
     "accuracy": number(0, 1),
@@ -221,8 +234,8 @@ MEASUREMENT: Fields = {
 
 
 def is_result(path: Path) -> bool:
-    """Whether a JSON file says that it is a result, damaged or not."""
-    return f'"{FORMAT}"'.encode() in path.read_bytes()[:200]
+    """Whether a JSON file is called like a result, or says that it is one; damaged or not."""
+    return NAME.fullmatch(path.name) is not None or f'"{FORMAT}"'.encode() in path.read_bytes()
 
 
 def read_result(path: Path) -> Result:
@@ -233,19 +246,23 @@ def read_result(path: Path) -> Result:
     ResultError
         If the file is damaged or something else. It is left where it is.
     """
-    fix = "Delete it: what it held is then measured again."
+    return decode(path.read_bytes(), path)
+
+
+def decode(encoded: bytes, path: Path) -> Result:
+    """A result from the content of its file; errors name the file."""
     try:
-        content = json.loads(path.read_bytes())
-        with naming(path):
-            check_fields(content, CONTENT, {})
-            check_fields(content["cell"], CELL, {}, "cell.")
-            for entry in content["measurements"]:
-                check_fields(entry, MEASUREMENT, {}, "measurements.")
+        content = json.loads(encoded)
+        _check_version(content, path)
+        _check(content)
+    except ResultError:
+        raise
     except (ValueError, RecursionError) as error:
-        raise ResultError(f"{path} is no result, or a damaged one: {error}. {fix}") from error
+        problem = str(error).rstrip(".")
+        raise ResultError(f"{path} is no result, or a damaged one: {problem}. {FIX}") from error
     known = content.pop("checksum")
     if digest(content) != known:
-        raise ResultError(f"{path} was changed or damaged: its checksum is wrong. {fix}")
+        raise ResultError(f"{path} was changed or damaged: its checksum is wrong. {FIX}")
     return Result(
         Cell.from_json(content["cell"]),
         content["status"],
@@ -254,3 +271,22 @@ def read_result(path: Path) -> Result:
         tuple(Measurement(**entry) for entry in content["measurements"]),
         content["circumstances"],
     )
+
+
+def _check(content: Any) -> None:
+    """Raise a FieldError unless all fields are what they must be."""
+    check_fields(content, CONTENT, {})
+    check_fields(content["cell"], CELL, {}, "cell.")
+    for entry in content["measurements"]:
+        check_fields(entry, MEASUREMENT, {}, "measurements.")
+    require(Cell.from_json(content["cell"]).key == content["key"], "key is not that of the cell.")
+
+
+def _check_version(content: Any, path: Path) -> None:
+    """What a newer rehead wrote is neither read nor called damaged."""
+    version = content.get("version") if isinstance(content, dict) else None
+    if isinstance(version, int) and version > VERSION and content.get("format") == FORMAT:
+        raise ResultError(
+            f"{path} was written by a newer rehead (format {version}, this one reads up to "
+            f"{VERSION}). Upgrade with: pip install --upgrade rehead"
+        )

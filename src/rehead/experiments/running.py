@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
+import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,18 +17,19 @@ from rehead import __version__
 from rehead._progress import silence
 from rehead._typing import Array
 from rehead._warnings import ReheadWarning
-from rehead.data import DownloadError
-from rehead.experiments.cache import Cache
+from rehead.data import DataMissingError, DownloadError
+from rehead.experiments.cache import Cache, digest
 from rehead.experiments.cell import Cell
 from rehead.experiments.circumstances import commit, hardware, now, versions
 from rehead.experiments.columns.registry import find_column
 from rehead.experiments.plans import columns_of, source_of
-from rehead.experiments.results import NO_DATA, Measurement, Result
-from rehead.experiments.sources import load_task
+from rehead.experiments.results import NO_DATA, NOT_RUN, Measurement, Result, ResultError
+from rehead.experiments.sources import Source, load_task
 from rehead.experiments.task import Prediction, Task
 
 BINS = 15
-Tell = Callable[[str], None]
+SOURCE = "source"
+"""Under this name a result keeps the digest of what its features were made of."""
 
 
 def run(
@@ -45,30 +49,74 @@ def run(
         What was measured before. It stays, and is not measured again.
     columns : sequence of str, optional
         Ways to predict. Default: those of the cell's table.
+
+    Returns
+    -------
+    Result
+        Where some ways to predict failed, its reason says which and why, and the others are there.
     """
     wanted = columns_of(cell) if columns is None else columns
-    missing = missing_columns(earlier, wanted)
+    missing, source = missing_columns(earlier, wanted), source_of(cell)
+    for name in missing:
+        find_column(name)  # a name that is wrong is wrong before a network is trained
+    if earlier is not None and not is_same_source(earlier, source):
+        raise ResultError(
+            f"{cell.name} was measured with other settings: its profile, or rehead, has changed "
+            "since. Delete its file, and it is measured anew."
+        )
     try:
-        task, facts = load_task(source_of(cell), cache)
-    except (FileNotFoundError, DownloadError) as error:
+        task, facts = load_task(source, cache)
+    except (DataMissingError, DownloadError) as error:
         return Result(cell, NO_DATA, str(error))
-    measured = [measure(task, name) for name in missing]
-    if earlier is not None and earlier.measurements:
-        return earlier.with_more(measured)
-    network = {
+    measured, failed = measure_all(task, missing)
+    if failed and not measured:
+        return Result(cell, NOT_RUN, failed)
+    if earlier is None or not earlier.measurements:
+        circumstances = {"hardware": hardware(), "versions": versions()}
+        network = {**_about(task, facts), SOURCE: digest(source.what)}
+        earlier = Result(cell, network=network, circumstances=circumstances)
+    return replace(earlier.with_more(measured), reason=failed)
+
+
+def _about(task: Task, facts: Mapping[str, float]) -> dict[str, Any]:
+    """What a result tells about its network and data."""
+    return {
         **{name: round(value, 5) for name, value in facts.items()},
         "noise_rate": task.noise_rate,
         "n_train": len(task.train.y),
         "n_validation": len(task.validation.y),
         "n_test": len(task.test.y),
     }
-    circumstances = {"hardware": hardware(), "versions": versions()}
-    return Result(cell, network=network, circumstances=circumstances).with_more(measured)
+
+
+def is_same_source(result: Result, source: Source) -> bool:
+    """Whether a result is of this network; others could not be compared. Early ones do not say."""
+    wanted = digest(source.what)
+    return bool(result.network.get(SOURCE, wanted) == wanted)
 
 
 def missing_columns(earlier: Result | None, wanted: Sequence[str]) -> list[str]:
     """Ways to predict that were not measured yet."""
-    return [name for name in wanted if earlier is None or name not in earlier.columns]
+    measured = {} if earlier is None else earlier.columns
+    return [name for name in dict.fromkeys(wanted) if name not in measured]
+
+
+def measure_all(task: Task, columns: Sequence[str]) -> tuple[list[Measurement], str]:
+    """What can be measured, and which ways to predict failed, with the reasons."""
+    measured, failed = [], []
+    for name in columns:
+        try:
+            measured.append(measure(task, name))
+        except Exception as error:  # one of many; the reason is kept and shown
+            failed.append(f"{name}: {reason_of(error)}")
+    return measured, "; ".join(failed)
+
+
+def reason_of(error: Exception) -> str:
+    """An error in one line, with its place."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{os.path.basename(last.filename)}:{last.lineno}"
+    return f"{type(error).__name__}: {error} ({place})"
 
 
 def measure(task: Task, column: str) -> Measurement:
@@ -79,6 +127,8 @@ def measure(task: Task, column: str) -> Measurement:
         # The paper's estimator warns where it cannot trim, which is part of the result.
         warnings.simplefilter("ignore", ReheadWarning)
         found = predict(task)
+    if found.labels.shape != task.test.y.shape:
+        raise ValueError(f"{column} predicts {found.labels.shape} for {task.test.y.shape} samples.")
     return Measurement(
         column,
         float((found.labels == task.test.y).mean()),

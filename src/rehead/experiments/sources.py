@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -13,12 +14,15 @@ import numpy as np
 
 from rehead._typing import Array
 from rehead.experiments.cache import Arrays, Cache, digest
-from rehead.experiments.noisy import NoisyTask, TrainSettings
+from rehead.experiments.noisy import NoisyTask, TrainSettings, noisy_task
 from rehead.experiments.task import PARTS, Part, Task
 
 if TYPE_CHECKING:
     from rehead.experiments.training import TrainResult
 
+FEATURES_VERSION = 1
+"""Raise it where the same settings give other features than before: a recipe, a network, a method,
+the noise or the reading of data has changed. What is in caches is then made again."""
 LAYER, OUTPUTS = "layer", "outputs"
 FACTS = ("fitted", "seconds", "cpu_seconds", "parameters")
 """Single numbers that are kept beside the arrays."""
@@ -70,13 +74,14 @@ class TrainedNetwork:
     @property
     def what(self) -> Mapping[str, Any]:
         """The settings."""
-        return {"source": "network", **dataclasses.asdict(self.settings)}
+        return {"source": "network", **features_version(), **dataclasses.asdict(self.settings)}
 
     def make(self, cache: Cache) -> Arrays:
         """Train, and take the features. What was trained before it was killed is not lost."""
-        labeller = cache.folder / "labellers" / digest(_labeller_of(self.settings))
-        result, facts = train_network(self.settings, cache.working(self.what), labeller)
-        return {**features_of(result.trained.net, result.task), **facts}
+        with one_thread():
+            labeller = taught_labeller(self.settings, cache)
+            result, facts = train_network(self.settings, cache.working(self.what), labeller)
+            return {**features_of(result.trained.net, result.task), **facts}
 
 
 def train_network(
@@ -105,8 +110,33 @@ def train_network(
     return result, {name: np.array(value) for name, value in facts.items()}
 
 
-def _labeller_of(settings: TrainSettings) -> dict[str, Any]:
-    return {name: getattr(settings, name) for name in LABELLER}
+def features_version() -> dict[str, int]:
+    """Nothing for the first, so that what was made before there were versions is found."""
+    return {"version": FEATURES_VERSION} if FEATURES_VERSION > 1 else {}
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Another number of threads gives other weights: they must not depend on a sweep's jobs."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def taught_labeller(settings: TrainSettings, cache: Cache) -> Path | None:
+    """The folder of a labeller, which is taught first; networks that share it wait for it."""
+    if settings.noise != "semantic":
+        return None
+    what = {**features_version(), **{name: getattr(settings, name) for name in LABELLER}}
+    folder = cache.folder / "labellers" / digest(what)
+    with cache.alone({"source": "labeller", **what}):
+        noisy_task(settings, folder)
+    return folder
 
 
 def features_of(net: Any, task: NoisyTask) -> Arrays:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
-from typing import NamedTuple
+from multiprocessing import get_context, parent_process
+from typing import Any, NamedTuple
 
 from rehead.experiments.cache import Cache, digest
 from rehead.experiments.cell import Cell
 from rehead.experiments.plans import columns_of, source_of
 from rehead.experiments.results import NOT_RUN, RAN, Result, Results
-from rehead.experiments.running import missing_columns, run
+from rehead.experiments.running import is_same_source, missing_columns, reason_of, run
 from rehead.files.lock import FolderLock, LockedError
 
 Tell = Callable[["Progress"], None]
@@ -42,8 +43,12 @@ class Progress(NamedTuple):
     result: Result | None = None
 
 
-class SweepBusyError(RuntimeError):
+class SweepBusyError(OSError):
     """Another sweep writes to the same folder."""
+
+
+class SweepBrokenError(OSError):
+    """A process of a sweep was killed."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +75,11 @@ class Sweep:
         return columns_of(cell) if self.columns is None else self.columns
 
     def is_done(self, cell: Cell) -> bool:
-        """Whether everything of a cell was measured."""
+        """Whether everything of a cell was measured, with the settings that it has now."""
         found = self.results.read(cell)
-        return found is not None and found.status == RAN and not self.missing(cell, found)
+        if found is None or found.status != RAN or self.missing(cell, found):
+            return False
+        return is_same_source(found, source_of(cell))
 
     def missing(self, cell: Cell, found: Result | None) -> list[str]:
         """Ways to predict that are missing in a result."""
@@ -88,6 +95,8 @@ def run_sweep(sweep: Sweep, cells: Sequence[Cell], tell: Tell = lambda progress:
     ------
     SweepBusyError
         If another sweep is at work on the same results.
+    SweepBrokenError
+        If a process was killed from outside.
     """
     with _alone(sweep.results):
         groups = _groups([cell for cell in cells if not sweep.is_done(cell)])
@@ -152,29 +161,34 @@ def _finished(sweep: Sweep, groups: Sequence[list[Cell]]) -> Iterator[list[Resul
         sweep.jobs,
         mp_context=get_context("spawn"),
         initializer=_begin_worker,
-        initargs=(max(1, (os.cpu_count() or 1) // sweep.jobs), os.getpid()),
+        initargs=(max(1, (os.cpu_count() or 1) // sweep.jobs),),
     ) as pool:
         waiting: list[Future[list[Result]]] = [pool.submit(_run_group, sweep, g) for g in groups]
         try:
             for future in as_completed(waiting):
                 yield future.result()
+        except BrokenProcessPool as error:
+            raise SweepBrokenError(
+                "A process of the sweep was killed, perhaps for want of memory. What was measured "
+                "is kept: start it again, with fewer jobs."
+            ) from error
         finally:
             for future in waiting:
                 future.cancel()
 
 
-def _begin_worker(threads: int, parent: int) -> None:
+def _begin_worker(threads: int) -> None:
     """One share of the cores; and end with the parent, even where that was killed."""
+    threading.Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
     import torch
 
     torch.set_num_threads(threads)
 
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
-        os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()
+def _end_with(parent: Any) -> None:
+    parent.join()
+    # At once, before another sweep comes to the same cell.
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _run_group(sweep: Sweep, cells: Sequence[Cell]) -> list[Result]:
@@ -187,10 +201,7 @@ def _run_one(sweep: Sweep, cell: Cell) -> Result:
     try:
         result = run(cell, sweep.cache, earlier=earlier, columns=sweep.columns)
     except Exception as error:  # one cell of a night's work; the reason is kept and shown
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{os.path.basename(last.filename)}:{last.lineno}"
-        result = Result(cell, NOT_RUN, f"{type(error).__name__}: {error} ({where})")
-        if earlier is not None and earlier.measurements:
-            return result  # what was measured stays
-    sweep.results.write(result)
-    return result
+        result = Result(cell, NOT_RUN, reason_of(error))
+    if result.measurements or earlier is None or not earlier.measurements:
+        sweep.results.write(result)
+    return result  # else what was measured before stays

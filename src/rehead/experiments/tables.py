@@ -42,6 +42,8 @@ def table_cells(
     (39, 24, 12)
     """
     check.check_choice(table, TABLES, "table")
+    if seeds is not None and seeds < 1:
+        raise ValueError(f"seeds must be at least 1, got {seeds!r}.")
     n = seeds or (SEEDS.get(table, 1) if profile == "quick" else 1)
     entries = [cell_of(entry, profile) for entry in published().of(table)]
     first = entries if data is not None else [*entries, *stand_ins(table, profile)]

@@ -133,6 +133,25 @@ def test_a_cell_of_the_grid_gets_its_source_by_its_profile(cell_of):
     assert isinstance(source_of(other), TrainedNetwork)
 
 
+@pytest.mark.parametrize("task", ["digits-mlp", "cifar10-frozen", "reuters8-frozen"])
+def test_a_new_version_makes_everything_anew(task, cell_of, monkeypatch):
+    cell = cell_of(task)
+    before = digest(grid_source(cell).what)
+    monkeypatch.setattr("rehead.experiments.sources.FEATURES_VERSION", 2)
+    assert digest(grid_source(cell).what) != before
+
+
+def test_the_number_of_threads_does_not_matter(cache, monkeypatch):
+    def train(settings, folder):
+        raise RuntimeError(f"{torch.get_num_threads()} threads")
+
+    torch.set_num_threads(2)
+    monkeypatch.setattr(sources, "train_network", train)
+    with pytest.raises(RuntimeError, match="^1 threads"):
+        GridNetwork(SMALL).make(cache)
+    assert torch.get_num_threads() == 2
+
+
 def test_kinds_of_sources():
     kinds = {cell.network: type(grid_source(cell)) for cell in grid_cells()}
     assert kinds == {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rehead._typing import Array
@@ -18,7 +19,15 @@ from rehead.experiments.grid.encoders import document_features, encode_images, i
 from rehead.experiments.grid.noise import grid_noise
 from rehead.experiments.grid.tasks import settings_of, task_of
 from rehead.experiments.noisy import NoisyTask, TrainSettings
-from rehead.experiments.sources import Source, Taken, taken, task_arrays, train_network
+from rehead.experiments.sources import (
+    Source,
+    Taken,
+    features_version,
+    one_thread,
+    taken,
+    task_arrays,
+    train_network,
+)
 
 FEATURES = "features"
 """The one layer of a frozen encoder."""
@@ -35,14 +44,18 @@ class GridNetwork:
     @property
     def what(self) -> Mapping[str, Any]:
         """The settings."""
-        return {"source": "grid network", **dataclasses.asdict(self.settings)}
+        return {"source": "grid network", **features_version(), **dataclasses.asdict(self.settings)}
 
     def make(self, cache: Cache) -> Arrays:
         """Train, and take the features. What was trained before it was killed is not lost."""
-        task, settings = grid_noise(self.settings, cache), self.settings
+        with one_thread():
+            return self._trained(grid_noise(self.settings, cache), cache.working(self.what))
+
+    def _trained(self, task: NoisyTask, folder: Path) -> Arrays:
+        settings = self.settings
         if settings.noise == "semantic":
             settings = dataclasses.replace(settings, noise="none", labels=task.labels)
-        result, facts = train_network(settings, cache.working(self.what))
+        result, facts = train_network(settings, folder)
         net: Any = result.trained.net
         images = task.splits.train.X.ndim == 4
         names = list(net.block_layers) if images else ["input", *net.feature_layers]
@@ -58,7 +71,7 @@ class FrozenImages:
     @property
     def what(self) -> Mapping[str, Any]:
         """The settings of data and noise, and the size of the images."""
-        asked = dataclasses.asdict(self.settings)
+        asked = {**features_version(), **dataclasses.asdict(self.settings)}
         return {"source": "efficientnet-lite0", "size": SIZE, **asked}
 
     def make(self, cache: Cache) -> Arrays:
@@ -83,7 +96,7 @@ class FrozenTexts:
     @property
     def what(self) -> Mapping[str, Any]:
         """The settings of data and noise."""
-        return {"source": "minilm", **dataclasses.asdict(self.settings)}
+        return {"source": "minilm", **features_version(), **dataclasses.asdict(self.settings)}
 
     def make(self, cache: Cache) -> Arrays:
         """Look the features up."""

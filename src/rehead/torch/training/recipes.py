@@ -133,6 +133,7 @@ RECIPES: dict[str, Recipe] = {
     "table4": _CO_TEACHING,
     "table4-cifar100": replace(_CO_TEACHING, tail_from=100),
     "table5": _TEXT,
+    "table5-cosine": replace(_TEXT, schedule="cosine"),
     "table6": _PAPER,
     "table6-cifar100": _PAPER_100,
     "table7": _PAPER,

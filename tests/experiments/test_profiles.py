@@ -1,0 +1,119 @@
+"""Profiles: the paper's settings, smaller ones, and what is said about the difference."""
+
+import inspect
+
+import pytest
+import torch
+
+from rehead.experiments.cell import Cell
+from rehead.experiments.plans import source_of
+from rehead.experiments.profiles import (
+    LABELLER_IMAGES,
+    PROFILES,
+    SAME_RECIPE,
+    deviations,
+    settings_of,
+)
+from rehead.experiments.tables import TABLES, all_cells, table_cells
+from rehead.torch.models import MODELS
+from rehead.torch.training import METHODS, RECIPES, find_recipe
+
+CELLS = [cell for table in TABLES for cell in table_cells(table, "paper")]
+
+
+def test_the_profile_paper_has_no_deviation_but_where_data_is_not_public():
+    for cell in CELLS:
+        found = deviations(cell)
+        assert found == [] or cell.data == "twitter_pos"
+        settings = settings_of(cell)
+        assert settings.limit is settings.epochs is settings.labeller_samples is None
+        assert settings.model_options == settings.method_options == settings.labeller_options == {}
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
+def test_settings_say_what_the_cell_says(cell):
+    for profile in PROFILES:
+        settings = settings_of(Cell(**{**vars(cell), "profile": profile, "seed": 7}))
+        assert (settings.data, settings.model) == (cell.data, cell.network)
+        assert (settings.noise, settings.method) == (cell.noise, cell.method)
+        assert settings.labeller == (cell.labeller or None)
+        assert settings.seed == 7
+        assert "+".join(settings.outside) == cell.source
+        assert find_recipe(settings.recipe, settings.data).epochs
+
+
+def test_recipes_of_the_paper_are_those_of_their_tables():
+    for cell in CELLS:
+        found = find_recipe(settings_of(cell).recipe, cell.data)
+        assert found == find_recipe(f"table{cell.table}", cell.data)
+    for table, other in SAME_RECIPE.items():
+        assert RECIPES[f"table{table}"] == RECIPES[f"table{other}"]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_tables_1_2_and_8_share_networks(profile):
+    sources = {}
+    for table in "128":
+        cells = table_cells(table, profile, seeds=1)
+        sources[table] = {str(source_of(cell).what) for cell in cells}
+    assert sources["1"] < sources["2"]
+    assert sources["8"] < sources["2"]
+
+
+def test_different_cells_of_a_table_never_share_settings():
+    for cells in (CELLS, all_cells("quick")):
+        for table in TABLES:
+            own = [cell for cell in cells if cell.table == table]
+            assert len({str(source_of(cell).what) for cell in own}) == len(own)
+
+
+@pytest.mark.parametrize("profile", ["quick", "tiny"])
+def test_every_network_takes_pictures_of_32_pixels(profile):
+    settings = {
+        (s.model, str(s.model_options)): s
+        for s in map(settings_of, (c for c in all_cells(profile) if c.network != "fcn"))
+    }
+    for s in settings.values():
+        net = MODELS[s.model](10, **s.model_options).eval()
+        assert net(torch.zeros(2, 3, 32, 32, dtype=torch.uint8)).shape == (2, 10)
+        assert net.feature_layers[-1] == [*net.block_layers, *net.feature_layers][-1]
+    for cell in table_cells("6", profile):
+        options = settings_of(cell).labeller_options
+        net = MODELS[cell.labeller](10, **options).eval()
+        assert net(torch.zeros(2, 3, 32, 32, dtype=torch.uint8)).shape == (2, 10)
+
+
+def test_options_of_methods_are_options_that_they_have():
+    for cell in all_cells("quick"):
+        options = settings_of(cell).method_options
+        assert set(options) <= set(inspect.signature(METHODS[cell.method]).parameters)
+
+
+def test_quick_trains_text_as_published():
+    for cell in table_cells("5"):
+        paper = Cell(**{**vars(cell), "profile": "paper"})
+        assert settings_of(cell) == settings_of(paper)
+
+
+def test_quick_says_what_is_smaller():
+    cell = next(c for c in table_cells("6") if c.labeller == "vgg13")
+    text = "; ".join(deviations(cell))
+    for part in ("5,000 training images", "a smaller network (depth 22", "recipe 'quick'"):
+        assert part in text
+    assert "a smaller labeller (width 16)" in text
+    assert f"taught on {LABELLER_IMAGES['vgg13']:,} other images" in text
+    taught = next(c for c in table_cells("4") if c.method == "co-teaching")
+    assert "other settings of the method (ramp 5)" in "; ".join(deviations(taught))
+    varied = Cell("5", "fcn", "reuters8", variation="short")
+    assert deviations(varied) == ["variation 'short'"]
+
+
+def test_tiny_takes_all_digits_and_little_of_the_rest():
+    assert settings_of(Cell("2", "resnet34", "digits32", profile="tiny")).limit is None
+    assert settings_of(Cell("2", "resnet34", "cifar10", profile="tiny")).limit == 600
+    assert settings_of(Cell("5", "fcn", "reuters8", profile="tiny")).limit == 600
+
+
+def test_a_wrong_profile_is_an_error():
+    with pytest.raises(ValueError, match="Did you mean 'quick'"):
+        settings_of(Cell("2", "resnet34", "cifar10", profile="quik"))
