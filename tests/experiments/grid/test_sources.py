@@ -147,7 +147,7 @@ def test_the_number_of_threads_does_not_matter(cache, monkeypatch):
 
     torch.set_num_threads(2)
     monkeypatch.setattr(sources, "train_network", train)
-    with pytest.raises(RuntimeError, match="^1 threads"):
+    with pytest.raises(RuntimeError, match=r"^1 threads"):
         GridNetwork(SMALL).make(cache)
     assert torch.get_num_threads() == 2
 
