@@ -23,6 +23,7 @@ def test_the_wheel_holds_types_templates_and_the_licence(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "rehead/py.typed" in names
     assert "rehead/report/templates/demo.html.j2" in names
+    assert "rehead/experiments/grid/page.md" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not any(name.startswith(("tests", "benchmarks")) for name in names)
 
