@@ -16,17 +16,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-import torch
+if __name__ == "__main__":  # not in the workers, which import this file as well
+    import torch
 
-from rehead.experiments.cache import Cache
-from rehead.experiments.results import RAN, Results
-from rehead.experiments.sweep import Sweep, run_sweep
-from rehead.experiments.tables import table_cells
+    from rehead.experiments.cache import Cache
+    from rehead.experiments.results import RAN, Results
+    from rehead.experiments.sweep import Sweep, run_sweep
+    from rehead.experiments.tables import table_cells
 
 COLUMNS = ("softmax", "LDA", "RoG")
 MARK = "REHEAD_TEST_SWEEP"
 """Names the sweep in the environment of all its processes."""
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Seconds in which a worker must have noticed that its parent is gone: it may be importing."""
 
 
@@ -35,7 +36,7 @@ def cells():
     return table_cells("5", "tiny", data="digits")
 
 
-def sweep_in(folder: Path, jobs: int) -> Sweep:
+def sweep_in(folder: Path, jobs: int):
     return Sweep(Results(folder / "results"), Cache(folder / "cache"), jobs, COLUMNS)
 
 

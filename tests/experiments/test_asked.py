@@ -51,3 +51,15 @@ def test_some_cells_are_spread_over_the_table():
     assert some(cells, 1) == [5]
     assert some(cells, 2) == [2, 7]
     assert find_cells("table2", Scope(cells=1))[0].noise != "none"
+
+
+def test_cells_of_figures():
+    assert find_cells("figure1c", Scope()) == []
+    (one,) = find_cells("figure1b", Scope())
+    assert (one.network, one.rate) == ("densenet100", 0.2)
+    assert len(find_cells("figure2a", Scope())) == 4
+    assert len(find_cells("figure5", Scope(cells=1))) == 1
+    (labelled,) = find_cells("figure3a", Scope())
+    assert labelled.labeller == "resnet34"
+    with pytest.raises(ValueError, match="Did you mean 'figure2"):
+        find_cells("figure2d", Scope())

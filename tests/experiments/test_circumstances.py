@@ -42,7 +42,8 @@ def git(folder, *command):
 @pytest.mark.usefixtures("_new_commit")
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 def test_the_commit_is_that_of_the_source(monkeypatch, tmp_path):
-    source = tmp_path / "circumstances.py"
+    source = tmp_path / "rehead" / "experiments" / "circumstances.py"
+    source.parent.mkdir(parents=True)
     source.write_text("first")
     monkeypatch.setattr(circumstances, "__file__", str(source))
     assert circumstances.commit() == ""
@@ -54,12 +55,17 @@ def test_the_commit_is_that_of_the_source(monkeypatch, tmp_path):
     circumstances.commit.cache_clear()
     assert circumstances.commit() == ""  # not the commit of that project
 
-    git(tmp_path, "add", "circumstances.py")
+    estimators = tmp_path / "rehead" / "estimators.py"
+    estimators.write_text("first")
+    git(tmp_path, "add", str(source), str(estimators))
     git(tmp_path, "commit", "-qm", "ours")
     circumstances.commit.cache_clear()
     assert circumstances.commit() == git(tmp_path, "rev-parse", "--short=9", "HEAD")
 
-    source.write_text("second")
+    (tmp_path / "other.py").write_text("not of the package")
+    circumstances.commit.cache_clear()
+    assert not circumstances.commit().endswith("+")
+    estimators.write_text("second")  # of another room
     circumstances.commit.cache_clear()
     assert circumstances.commit().endswith("+")
 

@@ -15,6 +15,7 @@ from rehead.experiments.profiles import (
     settings_of,
 )
 from rehead.experiments.tables import TABLES, all_cells, table_cells
+from rehead.experiments.variations import VARIATIONS
 from rehead.torch.models import MODELS
 from rehead.torch.training import METHODS, RECIPES, find_recipe
 
@@ -104,8 +105,15 @@ def test_quick_says_what_is_smaller():
     assert f"taught on {LABELLER_IMAGES['vgg13']:,} other images" in text
     taught = next(c for c in table_cells("4") if c.method == "co-teaching")
     assert "other settings of the method (ramp 5)" in "; ".join(deviations(taught))
-    varied = Cell("5", "fcn", "reuters8", variation="short")
-    assert deviations(varied) == ["variation 'short'"]
+    for name, variation in VARIATIONS.items():
+        varied = Cell("5", "fcn", "reuters8", variation=name)
+        assert deviations(varied) == [f"variation {name!r}: {variation.text}"]
+
+
+def test_tiny_says_that_it_trains_less():
+    text = deviations(Cell("5", "fcn", "reuters8", profile="tiny"))
+    assert text[0] == "600 training samples"
+    assert "2 epochs" in text
 
 
 def test_tiny_takes_all_digits_and_little_of_the_rest():

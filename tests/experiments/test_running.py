@@ -164,6 +164,16 @@ def test_results_of_other_settings_are_not_added_to(cache, monkeypatch):
         run(CELL, cache, earlier=other, columns=("RoG",))
 
 
+def test_a_network_that_was_trained_again_must_be_the_same(tmp_path, monkeypatch):
+    """Else columns of two networks would stand side by side."""
+    first = run(CELL, Cache(tmp_path / "a"), columns=CHEAP)
+    again = run(CELL, Cache(tmp_path / "b"), earlier=first, columns=(*CHEAP, "RoG"))
+    assert list(again.columns) == [*CHEAP, "RoG"]
+    other = dataclasses.replace(first, network={**first.network, "fitted": 0.5})
+    with pytest.raises(ResultError, match=r"is another one: it fits .*, not 50.000%"):
+        run(CELL, Cache(tmp_path / "b"), earlier=other, columns=("RoG",))
+
+
 # What is measured
 
 
@@ -214,6 +224,13 @@ def test_clean_labels_have_nothing_to_find(monkeypatch):
     found = measured(monkeypatch, prediction, changed=[False] * 4)
     assert found.auroc is found.f1 is found.false_negatives is None
     assert found.calibration == pytest.approx(0.025)
+
+
+def test_where_every_label_is_wrong_there_is_nothing_to_tell_apart(monkeypatch):
+    prediction = Prediction(np.zeros(4), np.array([0.1, 0.2, 0.3, 0.4]))
+    found = measured(monkeypatch, prediction, changed=[True] * 4)
+    assert found.auroc is found.f1 is None
+    assert found.calibration == pytest.approx(0.25)
 
 
 def test_warnings_of_estimators_are_part_of_the_result(monkeypatch):

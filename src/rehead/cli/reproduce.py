@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -13,7 +13,11 @@ from rehead.cli.program import app, friendly
 
 if TYPE_CHECKING:
     from rehead.experiments.asked import Scope
+    from rehead.experiments.figures.cells import Request
     from rehead.experiments.sweep import Progress, Sweep
+    from rehead.report.sheets import Sheet
+
+ALL, THEOREM, PAGE, FIGURE = "all", "theorem", "page", "figure"
 
 
 @app.command()
@@ -22,8 +26,8 @@ def reproduce(
     what: Annotated[
         str,
         typer.Argument(
-            help="table1 to table8, table5-variations, figure1a, ..., theorem, all, or a cell by "
-            "its name."
+            help="table1 to table8, table5-variations, figure1a, ..., theorem, all, page, or a "
+            "cell by its name."
         ),
     ],
     profile: Annotated[
@@ -52,7 +56,10 @@ def reproduce(
         str, typer.Option("--format", help="terminal, markdown, csv or latex.")
     ] = "terminal",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File for the table.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="File of the table or the page; folder of the pictures."
+        ),
     ] = None,
     show: Annotated[bool, typer.Option("--show", help="Run nothing; show what is there.")] = False,
     list_cells: Annotated[
@@ -71,42 +78,103 @@ def reproduce(
 
     check_form(form)
     if output is not None:
-        need_folder(output)
+        need_folder(output / "x" if _is_picture(what) and output.is_dir() else output)
     store = Cache(cache or default_folder(), int(cache_limit * 1e9))
-    sweep = Sweep(Results(results), store, jobs)
-    scope = Scope(profile, data, seeds, cells)
+    asked = Asked(what, Scope(profile, data, seeds, cells), Sweep(Results(results), store, jobs))
     if list_cells:
-        _list(what, scope, sweep)
+        _list(asked)
         return
     if not show:
-        _run(what, scope, sweep)
-    text = _shown(what, scope, sweep, form)
+        _run(asked)
+    if what == PAGE:
+        _write_page(asked, output or Path("reproduction.md"))
+        return
+    _put(asked, _shown(asked, output, form), None if _is_picture(what) else output)
+
+
+class Asked(NamedTuple):
+    """What was asked for: its name, how much of it, and where results are."""
+
+    what: str
+    scope: Scope
+    sweep: Sweep
+
+    @property
+    def results(self) -> Path:
+        """The folder of the results."""
+        return self.sweep.results.folder
+
+    @property
+    def kept(self) -> Path:
+        """The folder of the results of the profile."""
+        return self.results / self.scope.profile
+
+    @property
+    def request(self) -> Request:
+        """What figures are collected from."""
+        from rehead.experiments.figures.cells import Request
+
+        sweep, scope = self.sweep, self.scope
+        return Request(sweep.results, sweep.cache, scope.profile, scope.data)
+
+
+def _is_picture(what: str) -> bool:
+    return what.startswith(FIGURE) or what == THEOREM
+
+
+def _put(asked: Asked, text: str, output: Path | None) -> None:
     if output is None:
         typer.echo(text)
-    else:
-        from rehead.files.atomic import write_atomically
+        return
+    from rehead.files.atomic import write_atomically
 
-        write_atomically(output, f"{text}\n".encode())
-        typer.echo(f"{what}: {output}")
+    write_atomically(output, f"{text}\n".encode())
+    typer.echo(f"{asked.what}: {output}")
 
 
-def _list(what: str, scope: Scope, sweep: Sweep) -> None:
+def _list(asked: Asked) -> None:
     from rehead.experiments.asked import find_cells
 
-    for cell in find_cells(what, scope):
-        found = sweep.results.read(cell)
+    for cell in find_cells(asked.what, asked.scope):
+        found = asked.sweep.results.read(cell)
         state = "not run" if found is None else found.status
         typer.echo(f"{cell.name}  {state}")
 
 
-def _run(what: str, scope: Scope, sweep: Sweep) -> None:
+def _run(asked: Asked) -> None:
+    """Train and measure what is missing; then collect figures."""
+    what = asked.what
+    if what not in (THEOREM, PAGE):
+        _run_cells(asked)
+    if what in (THEOREM, ALL):
+        _run_theorem(asked)
+    if what.startswith(FIGURE):
+        from rehead.report.figures import collect_figure
+
+        collect_figure(what.removeprefix(FIGURE), asked.request)
+    if what == ALL:
+        from rehead.report.figures import collect_all
+
+        for name, why in collect_all(asked.request).items():
+            typer.echo(f"figure{name}: {why}", err=True)
+
+
+def _run_theorem(asked: Asked) -> None:
+    from rehead.experiments.theory.kept import keep_theorem
+    from rehead.report.console import progress_bar
+
+    with progress_bar() as progress:
+        keep_theorem(asked.kept, asked.scope.profile, progress)
+
+
+def _run_cells(asked: Asked) -> None:
     import rehead.torch  # noqa: F401  (says what to install if torch is missing)
     from rehead._progress import plain_lines, progress_bar
     from rehead.experiments.asked import find_cells
     from rehead.experiments.sweep import run_sweep
 
-    chosen = find_cells(what, scope)
-    todo = sum(not sweep.is_done(cell) for cell in chosen)
+    chosen = find_cells(asked.what, asked.scope)
+    todo = sum(not asked.sweep.is_done(cell) for cell in chosen)
     if not todo:
         return
     with plain_lines(), progress_bar("cells", todo) as advance:
@@ -114,7 +182,7 @@ def _run(what: str, scope: Scope, sweep: Sweep) -> None:
         def tell(progress: Progress) -> None:
             advance(0 if progress.result is None else 1, progress_text(progress))
 
-        run_sweep(sweep, chosen, tell)
+        run_sweep(asked.sweep, chosen, tell)
 
 
 def progress_text(progress: Progress) -> str:
@@ -128,8 +196,45 @@ def progress_text(progress: Progress) -> str:
     return f"{cell}{state}, {progress.done} of {progress.total} cells{guess}"
 
 
-def _shown(what: str, scope: Scope, sweep: Sweep, form: str) -> str:
+def _shown(asked: Asked, output: Path | None, form: str) -> str:
     from rehead.report.reproduced import sheets_of
     from rehead.report.sheets import render
 
-    return "\n\n".join(render(sheet, form) for sheet in sheets_of(what, scope, sweep.results))
+    what = asked.what
+    if what.startswith(FIGURE):
+        sheets = [_figure(asked, output)]
+    elif what == THEOREM:
+        sheets = [_theorem(asked, output)]
+    else:
+        sheets = sheets_of(what, asked.scope, asked.sweep.results)
+    return "\n\n".join(render(sheet, form) for sheet in sheets)
+
+
+def _figure(asked: Asked, output: Path | None) -> Sheet:
+    from rehead.experiments.figures.drawing import read_content
+    from rehead.report.figures import caption_sheet, draw_kept, kept_in
+
+    name, profile = asked.what.removeprefix(FIGURE), asked.scope.profile
+    folder = kept_in(asked.results, profile)
+    files = draw_kept(name, asked.results, profile, output or folder)
+    return caption_sheet(name, read_content(name, folder), files)
+
+
+def _theorem(asked: Asked, output: Path | None) -> Sheet:
+    from rehead.experiments.theory.drawing import draw_theorem
+    from rehead.experiments.theory.kept import read_theorem
+    from rehead.report.figures import kept_in, theorem_sheet
+
+    folder = output or kept_in(asked.results, asked.scope.profile)
+    folder.mkdir(parents=True, exist_ok=True)
+    result = read_theorem(asked.kept)
+    for form in ("png", "svg"):
+        draw_theorem(result, folder / f"theorem.{form}")
+    return theorem_sheet(result)._replace(notes=[f"Picture: {folder / 'theorem.png'}"])
+
+
+def _write_page(asked: Asked, output: Path) -> None:
+    from rehead.report.reproduction import write_pages
+
+    for file in write_pages(asked.results, output, asked.scope.profile):
+        typer.echo(f"{asked.what}: {file}")

@@ -1,16 +1,33 @@
-"""What can be reproduced, by name: tables, single cells, figures, the theorem."""
+"""What can be reproduced, by name: tables, single cells, figures, the theorem, the page."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from rehead.experiments.cell import Cell
 from rehead.experiments.tables import ORDER, TABLES, table_cells, varied_cells
 
 VARIED = "table5-variations"
-THEOREM, ALL = "theorem", "all"
+THEOREM, ALL, PAGE, FIGURE = "theorem", "all", "page", "figure"
+NEEDED = {
+    "1a": ("1", "densenet100"),
+    "1b": ("1", "densenet100"),
+    "2a": ("1", "resnet34"),
+    "2b": ("1", "resnet34"),
+    "2c": ("1", "resnet34"),
+    "3a": ("6", ""),
+    "3b": ("7", ""),
+    "4": ("7", ""),
+    "5": ("1", ""),
+}
+"""The table and the network whose cells a figure shows; figure 1c needs none."""
+ONE: dict[str, Callable[[Cell], bool]] = {
+    "1b": lambda cell: cell.rate == 0.2,
+    "3a": lambda cell: cell.labeller == "resnet34",
+}
+"""Figures that show one cell."""
 
 
 class Scope(NamedTuple):
@@ -54,10 +71,28 @@ def find_cells(what: str, scope: Scope) -> list[Cell]:
         return [cell for cells in [*tables, _of_table(VARIED, scope)] for cell in cells]
     if what in names():
         return _of_table(what, scope)
+    if what.startswith(FIGURE):
+        return figure_cells(what.removeprefix(FIGURE), scope)
     every = {cell.name: cell for name in names() for cell in _whole_table(name, scope)}
     if what in every:
         return [every[what]]
-    raise ValueError(_unknown(what, [*names(), THEOREM, ALL, *every]))
+    figures = [f"{FIGURE}{name}" for name in (*NEEDED, "1c")]
+    raise ValueError(_unknown(what, [*names(), *figures, THEOREM, ALL, PAGE, *every]))
+
+
+def figure_cells(figure: str, scope: Scope) -> list[Cell]:
+    """Cells that a figure is made from: one seed of each."""
+    known = {**{name: name for name in NEEDED}, "1c": "1c"}
+    if figure not in known:
+        raise ValueError(_unknown(f"{FIGURE}{figure}", [f"{FIGURE}{name}" for name in known]))
+    if figure == "1c":
+        return []
+    table, network = NEEDED[figure]
+    cells = _whole_table(f"table{table}", scope._replace(seeds=1))
+    chosen = [cell for cell in cells if network in ("", cell.network)]
+    if figure in ONE:
+        chosen = [cell for cell in chosen if ONE[figure](cell)][:1]
+    return some(chosen, scope.cells)
 
 
 def _of_table(name: str, scope: Scope) -> list[Cell]:
@@ -83,6 +118,7 @@ def _unknown(what: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(what, known, n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     return (
-        f"There is no {what!r}.{hint} There are {', '.join(names())}, {THEOREM}, {ALL}, figures "
-        "such as figure1a, and each cell by its name: `rehead reproduce table2 --list` shows them."
+        f"There is no {what!r}.{hint} There are {', '.join(names())}, {THEOREM}, {ALL}, {PAGE}, "
+        "figures such as figure1a, and each cell by its name: `rehead reproduce table2 --list` "
+        "shows them."
     )

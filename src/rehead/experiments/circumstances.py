@@ -43,11 +43,11 @@ def versions() -> dict[str, str]:
 @lru_cache(maxsize=1)
 def commit() -> str:
     """The commit of this package's source, with a + if it was changed since; "" elsewhere."""
-    here = Path(__file__).parent
-    if not _git(here, "ls-files", Path(__file__).name):
+    package = Path(__file__).parents[1]
+    if not _git(package, "ls-files", f"{Path(__file__).relative_to(package)}"):
         return ""  # installed inside of another project's repository
-    text = _git(here, "describe", "--always", "--abbrev=9", "--exclude=*")
-    changed = text and _git(here, "status", "--porcelain", "--untracked-files=no", ".")
+    text = _git(package, "describe", "--always", "--abbrev=9", "--exclude=*")
+    changed = text and _git(package, "status", "--porcelain", "--untracked-files=no", ".")
     return f"{text}+" if changed else text
 
 

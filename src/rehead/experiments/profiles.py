@@ -14,7 +14,7 @@ from typing import Any
 from rehead import _validation as check
 from rehead.experiments.cell import Cell
 from rehead.experiments.noisy import TrainSettings
-from rehead.experiments.variations import vary
+from rehead.experiments.variations import VARIATIONS, vary
 
 IMAGES = 5000
 """Training images of ``quick``; a ninth as many are held out."""
@@ -119,14 +119,17 @@ def settings_of(cell: Cell) -> TrainSettings:
 
 def deviations(cell: Cell) -> list[str]:
     """By name, what differs from the paper."""
-    settings, printed = settings_of(cell), paper(cell)
+    settings, printed = PROFILES[cell.profile](cell), paper(cell)
     found: list[str] = []
     if settings.limit is not None:
-        found.append(f"{settings.limit:,} training images")
+        kind = "samples" if cell.network == "fcn" else "images"
+        found.append(f"{settings.limit:,} training {kind}")
     if settings.model_options:
         found.append(f"a smaller network ({_said(settings.model_options)})")
     if settings.recipe != printed.recipe:
         found.append(f"recipe {settings.recipe!r}: no augmentation, fewer epochs")
+    elif settings.epochs is not None:
+        found.append(f"{settings.epochs} epochs")
     if settings.labeller_options:
         found.append(f"a smaller labeller ({_said(settings.labeller_options)})")
     if settings.method_options:
@@ -136,7 +139,7 @@ def deviations(cell: Cell) -> list[str]:
     if cell.data == "twitter_pos":
         found.append("other word embeddings: those of the paper are not public")
     if cell.variation:
-        found.append(f"variation {cell.variation!r}")
+        found.append(f"variation {cell.variation!r}: {VARIATIONS[cell.variation].text}")
     return found
 
 

@@ -68,6 +68,8 @@ def run(
         task, facts = load_task(source, cache)
     except (DataMissingError, DownloadError) as error:
         return Result(cell, NO_DATA, str(error))
+    if earlier is not None and earlier.measurements:
+        check_same_network(earlier, facts)
     measured, failed = measure_all(task, missing)
     if failed and not measured:
         return Result(cell, NOT_RUN, failed)
@@ -93,6 +95,18 @@ def is_same_source(result: Result, source: Source) -> bool:
     """Whether a result is of this network; others could not be compared. Early ones do not say."""
     wanted = digest(source.what)
     return bool(result.network.get(SOURCE, wanted) == wanted)
+
+
+def check_same_network(earlier: Result, facts: Mapping[str, float]) -> None:
+    """Raise where a network was trained again, and came out differently."""
+    before = earlier.network.get("fitted")
+    fitted = round(facts.get("fitted", 0.0), 5)
+    if before is not None and fitted != before:
+        raise ResultError(
+            f"The network of {earlier.cell.name} was trained again, and is another one: it fits "
+            f"{fitted:.3%} of its labels, not {before:.3%}. Another machine or other packages can "
+            "do that. Delete the file of the result, and it is measured anew."
+        )
 
 
 def missing_columns(earlier: Result | None, wanted: Sequence[str]) -> list[str]:
@@ -149,7 +163,7 @@ def _audit(found: Prediction, task: Task) -> dict[str, Any]:
     audit: dict[str, Any] = {}
     if found.quality.min() >= 0 and found.quality.max() <= 1:
         audit["calibration"] = calibration_error(found.quality, ~task.changed)
-    if task.changed.any():
+    if task.changed.any() and not task.changed.all():
         audit["auroc"] = float(roc_auc_score(~task.changed, found.quality))
         audit |= at_true_budget(found.quality, task.changed)
     return audit

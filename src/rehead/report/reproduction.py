@@ -12,10 +12,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from rehead.experiments.asked import Scope
 from rehead.experiments.comparison import Comparison, Row, compare
+from rehead.experiments.figures.drawing import read_content
+from rehead.experiments.figures.registry import FIGURES
 from rehead.experiments.published import published
 from rehead.experiments.results import RAN, Results
 from rehead.experiments.tables import TABLES
+from rehead.experiments.theory import theorem_page
+from rehead.experiments.theory.kept import read_theorem
+from rehead.files.atomic import write_atomically
 from rehead.report.compared import signed, table_sheet
+from rehead.report.figures import draw_all, kept_in, theorem_sheet
 from rehead.report.reproduced import summary_sheet
 from rehead.report.sheets import render
 from rehead.report.varied import varied_sheets
@@ -120,6 +126,21 @@ class Page:
         }
 
     @property
+    def figures(self) -> list[tuple[str, str, str]]:
+        """Number, title and caption of each figure that was collected."""
+        folder = kept_in(self.results.folder, self.profile)
+        return [
+            (name, figure.title, read_content(name, folder)["caption"])
+            for name, figure in FIGURES.items()
+            if (folder / f"{name}.json").exists()
+        ]
+
+    @property
+    def theorem(self) -> str:
+        """What the paper states, and whether it holds."""
+        return render(theorem_sheet(read_theorem(self.results.folder / self.profile)), "markdown")
+
+    @property
     def versions(self) -> str:
         """Versions of rehead that the default was measured with."""
         ours = [r.columns for r in self.results if r.cell.profile == self.profile]
@@ -127,8 +148,20 @@ class Page:
         return ", ".join(sorted(found))
 
 
-def write_page(results: Path, target: Path, profile: str = "quick") -> None:
-    """Write the page."""
-    from rehead.files.atomic import write_atomically
-
+def write_pages(results: Path, target: Path, profile: str = "quick") -> list[Path]:
+    """Write the page, that of the theorem beside it, and their pictures in ``figures/``."""
+    folder = target.parent / "figures"
+    draw_all(results, profile, folder)
+    theorem = target.parent / "theorem.md"
+    write_atomically(theorem, theorem_text(read_theorem(results / profile)).encode())
     write_atomically(target, reproduction_page(Results(results), profile).encode())
+    return [target, theorem, folder]
+
+
+def theorem_text(result: dict[str, Any]) -> str:
+    """The page about the theorem."""
+    section = theorem_page(result).replace("\n### ", "\n## ").replace("## Theorem", "# Theorem", 1)
+    head, _, rest = section.partition("\n\n")
+    how = "`rehead reproduce theorem` runs it; `rehead reproduce page` writes this page."
+    picture = "![Theorem 1 by simulation](figures/theorem.png)"
+    return "\n\n".join([head, f"{how} Back to [the tables](reproduction.md).", picture, rest])

@@ -1,0 +1,27 @@
+"""The result about the theorem as a file."""
+
+import pytest
+
+from rehead.experiments.theory.kept import keep_theorem, read_theorem
+
+
+def test_it_is_measured_once(tmp_path):
+    first = keep_theorem(tmp_path / "tiny", "tiny")
+    told = []
+    again = keep_theorem(tmp_path / "tiny", "tiny", lambda *what: told.append(what))
+    assert told == []
+    assert again == first == read_theorem(tmp_path / "tiny")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"{", "is damaged"), (b"[]", "is no result"), (b"{}", "is no result")]
+)
+def test_another_file_is_named(content, said, tmp_path):
+    (tmp_path / "theorem.json").write_bytes(content)
+    with pytest.raises(ValueError, match=said):
+        read_theorem(tmp_path)
+
+
+def test_nothing_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match="rehead reproduce theorem"):
+        read_theorem(tmp_path)
