@@ -22,6 +22,7 @@ from rehead.experiments.columns.classic import LDA_SHRUNK
 from rehead.experiments.columns.registry import AUTO, COLUMNS, ROG
 from rehead.experiments.grid.columns import CLEANLAB, ORACLE, baseline
 from rehead.experiments.grid.page import write_page
+from rehead.experiments.grid.rivals import read_standings, rival_cells
 from rehead.experiments.grid.summary import Grid
 from rehead.experiments.grid.tasks import SEEDS, TASKS, grid_cells, task_of
 from rehead.experiments.grid.terminal import beside, show
@@ -91,6 +92,7 @@ def parser() -> argparse.ArgumentParser:
     asked.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS))
     asked.add_argument("--columns", nargs="+", choices=list(COLUMNS), metavar="column")
     asked.add_argument("--jobs", type=int, default=1, help="networks trained at the same time")
+    asked.add_argument("--peers", action="store_true", help="seed 0 with methods of others")
     asked.add_argument("--cached", action="store_true", help="only tasks that are made already")
     only = asked.add_mutually_exclusive_group()
     only.add_argument("--quick", action="store_true", help="a part of seed 0, anew")
@@ -110,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         quick(cache, results, console)
         return
     if not (asked.only_print or asked.page):
-        cells = grid_cells(tasks, asked.seeds)
+        cells = rival_cells(tasks) if asked.peers else grid_cells(tasks, asked.seeds)
         if asked.cached:
             cells = [cell for cell in cells if cache.has(source_of(cell).what)]
         columns = tuple(asked.columns) if asked.columns else None
@@ -119,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         show(Grid.read(results, tasks, asked.seeds), console)
     if not asked.only_print:
         # The page is of all that was measured, whatever was asked for now.
-        write_page(Grid.read(results), asked.docs)
+        write_page(Grid.read(results), asked.docs, read_standings(results))
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rehead import _validation as check
 from rehead.experiments.columns import gaussian as g
-from rehead.experiments.columns.classic import CLASSIC
+from rehead.experiments.columns.classic import CLASSIC, first_layer
 from rehead.experiments.columns.gaussian import Column
-from rehead.experiments.columns.peers import PEERS
+from rehead.experiments.columns.peers import PEERS, peer_columns
 from rehead.experiments.columns.pruned import PRUNED
 from rehead.experiments.columns.specialists import SPECIALISTS
 
@@ -42,6 +42,7 @@ COLUMNS: dict[str, Column] = {
     **PRUNED,
     **SPECIALISTS,
     **PEERS,
+    **peer_columns(first_layer, ", first"),
 }
 
 

@@ -19,6 +19,7 @@ from rehead.experiments.grid.plots import (
     audit_numbers,
     audit_plot,
 )
+from rehead.experiments.grid.rivals import FIGURES, SHOWN, Standing, standing_rows
 from rehead.experiments.grid.summary import Grid, Group
 from rehead.experiments.grid.targets import targets
 from rehead.experiments.grid.tasks import TASKS
@@ -34,12 +35,14 @@ VERSIONS = "{versions}"
 """In the text: where the versions go that the default was measured with."""
 
 
-def write_page(grid: Grid, folder: Path) -> None:
+def write_page(grid: Grid, folder: Path, standings: Sequence[Standing] = ()) -> None:
     """Write the page and its pictures to a folder.
 
     Parameters
     ----------
     grid : Grid
+    standings : sequence of Standing
+        The peers, side by side.
     folder : Path
         The folder of the documentation.
 
@@ -56,10 +59,10 @@ def write_page(grid: Grid, folder: Path) -> None:
         raise NotADirectoryError(f"There is no folder {folder}. Name that of the documentation.")
     accuracy_plot(accuracy_numbers(grid), folder / ACCURACY)
     audit_plot(audit_numbers(grid), folder / AUDIT)
-    write_atomically(folder / PAGE, page(grid).encode())
+    write_atomically(folder / PAGE, page(grid, standings).encode())
 
 
-def page(grid: Grid) -> str:
+def page(grid: Grid, standings: Sequence[Standing] = ()) -> str:
     """The whole page."""
     text = files("rehead.experiments.grid").joinpath("page.md").read_text(encoding="utf-8")
     parts = [text.replace(VERSIONS, versions_said(grid.versions)).rstrip()]
@@ -72,7 +75,26 @@ def page(grid: Grid) -> str:
         parts.append(f"- {mark}: {target.text} — {target.measured}")
     for task in grid.tasks:
         parts += [f"\n## {task.title}\n", task_table(grid.of(task))]
+    if standings:
+        parts += ["\n## Peers, side by side", *peers_section(standings)]
     return "\n".join(parts) + "\n"
+
+
+def peers_section(standings: Sequence[Standing]) -> list[str]:
+    """Tables of the default beside methods of others."""
+    versions = Counter(s.found[AUTO].rehead for s in standings if AUTO in s.found)
+    text = (
+        f"\nSeed 0 of {len(standings)} tasks under a noise, measured with "
+        f"{versions_said(versions)}. Every peer was given the last and the first layer of the "
+        "network, and the better of the two is shown, chosen by *test* accuracy: a favour that the "
+        'default does not get. Bold: the best without knowing the truth. "X, LDA": what X flags '
+        "is thrown out, and shrunk LDA is fitted on the rest.\n"
+    )
+    parts = [text]
+    for figure in FIGURES:
+        head = ["task", "noise", *SHOWN]
+        parts += [f"\n### {figure}\n", markdown(head, standing_rows(standings, figure))]
+    return parts
 
 
 def versions_said(versions: Counter[str]) -> str:
