@@ -18,6 +18,7 @@ CHANGED = {
     "tf-idf": "data",
     "narrow": "model_options",
     "with-true-class": "noise",
+    "gold-at-random": "trusted_every_class",
 }
 
 

@@ -25,7 +25,7 @@ def test_a_table_all_tables_and_a_cell(tmp_path):
 
 
 def test_variations(tmp_path):
-    assert len(sheets_of("table5-variations", Scope(), Results(tmp_path))) == 4
+    assert len(sheets_of("table5-variations", Scope(), Results(tmp_path))) == 6
 
 
 def test_unknown(tmp_path):

@@ -13,11 +13,11 @@ def test_each_variation_has_a_row_and_printed_numbers_are_beside(tmp_path):
     cell = next(c for c in varied_cells() if c.variation == "long" and c.kind == "uniform40")
     results.write(result_of(cell, softmax=60.0, RoG=61.0))
     sheets = varied_sheets(results)
-    assert len(sheets) == 4
+    assert len(sheets) == 6
     rows = {row[0]: row for row in sheets[0].rows}
     assert "82.20" in rows["printed"]
     assert VARIATIONS["tf-idf"].text in rows
-    assert VARIATIONS["tf-idf"].text not in {row[0] for row in sheets[2].rows}
+    assert VARIATIONS["tf-idf"].text not in {row[0] for row in sheets[3].rows}
     long = dict(zip(sheets[0].header, rows[VARIATIONS["long"].text], strict=True))
     assert long["RoG, uniform 40%"] == "61.0"
     assert long["RoG, uniform 20%"] == "–"

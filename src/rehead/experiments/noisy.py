@@ -58,6 +58,8 @@ class TrainSettings:
         Share of wrong labels that methods assume. Default: the rate that was made.
     trusted : float
         Share of samples with known labels, for the methods that need some.
+    trusted_every_class : bool
+        Whether these have every class.
     validation : int or float, optional
         Number or share of held-out samples; see :func:`rehead.data.load`.
     limit : int, optional
@@ -81,6 +83,7 @@ class TrainSettings:
     labels: Array | None = None
     noise_rate: float | None = None
     trusted: float = 0.01
+    trusted_every_class: bool = True
     validation: float | None = None
     limit: int | None = None
     epochs: int | None = None

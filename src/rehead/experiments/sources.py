@@ -26,6 +26,8 @@ the noise or the reading of data has changed. What is in caches is then made aga
 LAYER, OUTPUTS = "layer", "outputs"
 FACTS = ("fitted", "seconds", "cpu_seconds", "parameters")
 """Single numbers that are kept beside the arrays."""
+LATER = {"trusted_every_class": True}
+"""Settings that came later, and what they were before: so, they are not part of a description."""
 LABELLER = (
     "data",
     "recipe",
@@ -74,7 +76,10 @@ class TrainedNetwork:
     @property
     def what(self) -> Mapping[str, Any]:
         """The settings."""
-        return {"source": "network", **features_version(), **dataclasses.asdict(self.settings)}
+        asked = dataclasses.asdict(self.settings)
+        later = {name for name, usual in LATER.items() if asked[name] == usual}
+        asked = {name: value for name, value in asked.items() if name not in later}
+        return {"source": "network", **features_version(), **asked}
 
     def make(self, cache: Cache) -> Arrays:
         """Train, and take the features. What was trained before it was killed is not lost."""

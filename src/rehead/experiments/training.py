@@ -101,7 +101,9 @@ def _with_trusted(settings: TrainSettings, task: NoisyTask) -> tuple[NoisyTask, 
         rows = np.flatnonzero(~task.changed)
     share = min(1.0, settings.trusted * len(truth) / max(len(rows), 1))
     trusted = np.zeros(len(truth), bool)
-    trusted[rows] = draw_trusted(truth[rows], share, random_state=settings.seed)
+    trusted[rows] = draw_trusted(
+        truth[rows], share, every_class=settings.trusted_every_class, random_state=settings.seed
+    )
     changed = task.changed & ~trusted
     labels = np.where(trusted, truth, task.labels)
     return task._replace(labels=labels, changed=changed, rate=float(changed.mean())), trusted

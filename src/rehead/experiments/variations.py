@@ -15,6 +15,7 @@ class Variation(NamedTuple):
 
     text: str
     change: Callable[[TrainSettings], TrainSettings]
+    method: str = "cross-entropy"
 
 
 def _set(**values: object) -> Callable[[TrainSettings], TrainSettings]:
@@ -34,8 +35,14 @@ VARIATIONS: dict[str, Variation] = {
     "with-true-class": Variation(
         "uniform noise that may keep the true class", _set(noise="uniform-mix")
     ),
+    "gold-at-random": Variation(
+        "trusted samples drawn at random, so that rare classes may have none",
+        _set(trusted_every_class=False),
+        "glc",
+    ),
 }
-"""Variations of a run. Those of inference alone are columns."""
+"""Variations of a run, and the training method that they are tried with. Those of inference alone
+are columns."""
 
 
 def vary(settings: TrainSettings, name: str) -> TrainSettings:

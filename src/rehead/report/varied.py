@@ -2,90 +2,95 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from rehead.experiments.cell import Cell
 from rehead.experiments.columns.registry import AUTO, ROG, SOFTMAX, TEXT
 from rehead.experiments.published import published
-from rehead.experiments.results import RAN, Results
+from rehead.experiments.results import RAN, Result, Results
 from rehead.experiments.tables import VARIED, table_cells, varied_cells
 from rehead.experiments.variations import VARIATIONS
 from rehead.report.compared import named, noise_name, spread
 from rehead.report.sheets import Sheet
 
 DATA = ("reuters8", "twitter_pos")
-INFERENCE = ("RoG last layer", "LDA ensemble", *TEXT, "RoG authors", "identity", AUTO)
+METHODS = tuple(dict.fromkeys(v.method for v in VARIATIONS.values()))
+INFERENCE = ("RoG last layer", "LDA ensemble", *TEXT, "RoG authors", "identity", AUTO, "oracle")
 """Changes of inference alone, on the networks of the table itself."""
+
+
+class Rows(NamedTuple):
+    """The rows of table 5 with one data set and one training method."""
+
+    data: str
+    method: str
+    results: Sequence[Result]
+
+    @classmethod
+    def read(cls, data: str, method: str, results: Results, profile: str) -> Rows:
+        """Those that ran, with variations and without."""
+        cells = [*table_cells("5", profile), *varied_cells(profile)]
+        found = [results.read(c) for c in cells if (c.data, c.method) == (data, method)]
+        return cls(data, method, [r for r in found if r is not None and r.status == RAN])
+
+    def values(self, column: str, kind: tuple[str, float], variation: str = "") -> np.ndarray:
+        """Accuracy in %, by seed."""
+        found = [
+            r.accuracy(column)
+            for r in self.results
+            if (r.cell.noise, r.cell.rate) == kind and r.cell.variation == variation
+        ]
+        return np.array([accuracy for accuracy in found if not np.isnan(accuracy)])
+
+    def texts(self, columns: Sequence[str], variation: str = "") -> list[str]:
+        """For each noise, these columns."""
+        return [spread(self.values(c, kind, variation)) for kind in VARIED for c in columns]
+
+    @property
+    def printed(self) -> list[str]:
+        """Softmax and RoG as the paper has them."""
+        entries = {
+            (e.noise, e.rate): e.accuracy
+            for e in published().of("5")
+            if (e.data, e.method) == (self.data, self.method)
+        }
+        return [f"{entries[kind][column]:.2f}" for kind in VARIED for column in (SOFTMAX, ROG)]
 
 
 def varied_sheets(results: Results, profile: str = "quick") -> list[Sheet]:
     """For each data set: changes of training, then changes of inference."""
-    return [
-        sheet
-        for data in DATA
-        for sheet in (
-            training_sheet(data, results, profile),
-            inference_sheet(data, results, profile),
-        )
-    ]
+    sheets = []
+    for data in DATA:
+        rows = {method: Rows.read(data, method, results, profile) for method in METHODS}
+        sheets += [training_sheet(rows[method]) for method in METHODS]
+        sheets.append(inference_sheet(rows[METHODS[0]]))
+    return sheets
 
 
-def training_sheet(data: str, results: Results, profile: str) -> Sheet:
+def training_sheet(rows: Rows) -> Sheet:
     """Softmax and RoG where one thing of the training was changed."""
-    header = [
-        "change",
-        *(f"{column}, {_noise(kind)}" for kind in VARIED for column in (SOFTMAX, ROG)),
+    pair = (SOFTMAX, ROG)
+    header = ["change", *(f"{column}, {_noise(kind)}" for kind in VARIED for column in pair)]
+    lines = [["printed", *rows.printed], ["as in the table", *rows.texts(pair)]]
+    lines += [
+        [VARIATIONS[name].text, *rows.texts(pair, name)]
+        for name in dict.fromkeys(c.variation for c in varied_cells() if c.data == rows.data)
+        if VARIATIONS[name].method == rows.method
     ]
-    rows = [["printed", *_printed(data)], ["as in the table", *_ours("", data, results, profile)]]
-    rows += [
-        [variation.text, *_ours(name, data, results, profile)]
-        for name, variation in VARIATIONS.items()
-        if any(c.data == data and c.variation == name for c in varied_cells(profile))
-    ]
-    return Sheet(f"{named(data)}, cross-entropy: one change of training at a time", header, rows)
+    title = f"{named(rows.data)}, {rows.method}: one change of training at a time"
+    return Sheet(title, header, lines)
 
 
-def inference_sheet(data: str, results: Results, profile: str) -> Sheet:
+def inference_sheet(rows: Rows) -> Sheet:
     """Other ways to predict from the networks of the table."""
     header = ["way to predict", *(_noise(kind) for kind in VARIED)]
-    rows = [
-        [column, *(spread(_values(column, "", data, kind, results, profile)) for kind in VARIED)]
-        for column in (SOFTMAX, ROG, *INFERENCE)
-    ]
-    return Sheet(f"{named(data)}, cross-entropy: one change of inference at a time", header, rows)
+    lines = [[column, *rows.texts([column])] for column in (SOFTMAX, ROG, *INFERENCE)]
+    title = f"{named(rows.data)}, {rows.method}: one change of inference at a time"
+    return Sheet(title, header, lines)
 
 
 def _noise(kind: tuple[str, float]) -> str:
     return noise_name(Cell("5", "fcn", "", *kind))
-
-
-def _printed(data: str) -> list[str]:
-    entries = {
-        (e.noise, e.rate): e.accuracy
-        for e in published().of("5")
-        if e.data == data and e.method == "cross-entropy"
-    }
-    return [f"{entries[kind][column]:.2f}" for kind in VARIED for column in (SOFTMAX, ROG)]
-
-
-def _ours(variation: str, data: str, results: Results, profile: str) -> list[str]:
-    return [
-        spread(_values(column, variation, data, kind, results, profile))
-        for kind in VARIED
-        for column in (SOFTMAX, ROG)
-    ]
-
-
-def _values(
-    column: str, variation: str, data: str, kind: tuple[str, float], results: Results, profile: str
-) -> np.ndarray:
-    """Accuracy by seed."""
-    cells = varied_cells(profile) if variation else table_cells("5", profile)
-    found = [
-        results.read(cell)
-        for cell in cells
-        if (cell.data, cell.variation, cell.method) == (data, variation, "cross-entropy")
-        and (cell.noise, cell.rate) == kind
-    ]
-    ran = [r.accuracy(column) for r in found if r is not None and r.status == RAN]
-    return np.array([a for a in ran if not np.isnan(a)])

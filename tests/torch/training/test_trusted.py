@@ -29,3 +29,10 @@ def test_trusted_samples_are_drawn_at_random_from_a_seed() -> None:
 def test_a_share_of_trusted_samples_outside_0_to_1_is_refused(share: float) -> None:
     with pytest.raises(ValueError, match=r"For 1 % pass 0\.01"):
         draw_trusted([0, 1, 2], share)
+
+
+def test_rare_classes_may_be_missing_where_that_is_asked_for() -> None:
+    y = np.repeat([0, 1], [9990, 10])
+    masks = [draw_trusted(y, 0.001, every_class=False, random_state=s) for s in range(30)]
+    assert {int(mask.sum()) for mask in masks} == {10}
+    assert np.mean([y[mask].any() for mask in masks]) < 0.2

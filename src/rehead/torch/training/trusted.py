@@ -11,7 +11,9 @@ from rehead import _validation as check
 from rehead._typing import Array
 
 
-def draw_trusted(y: Any, share: float, *, random_state: Any = None) -> Array:
+def draw_trusted(
+    y: Any, share: float, *, every_class: bool = True, random_state: Any = None
+) -> Array:
     """A mask of a share of the samples, at random, with at least one of each class.
 
     Parameters
@@ -20,6 +22,8 @@ def draw_trusted(y: Any, share: float, *, random_state: Any = None) -> Array:
         Labels of any kind.
     share : float
         In (0, 1].
+    every_class : bool, default=True
+        False: at random only, so that rare classes may be missing.
     random_state : None, int, Generator or RandomState
 
     Returns
@@ -40,7 +44,7 @@ def draw_trusted(y: Any, share: float, *, random_state: Any = None) -> Array:
     _, codes = check.encode_labels(labels)
     order = rng.permutation(len(codes))
     # The first sample of each class in a random order, then the rest in that order.
-    firsts = order[np.unique(codes[order], return_index=True)[1]]
+    firsts = order[np.unique(codes[order], return_index=True)[1]] if every_class else order[:1]
     rest = order[~np.isin(order, firsts)]
     n = max(len(firsts), math.floor(share * len(codes) + 1e-9))
     mask[np.concatenate([firsts, rest])[:n]] = True
