@@ -277,3 +277,21 @@ def test_calibration_is_the_usual_expected_error(seed):
 def test_calibration_of_certainty():
     assert calibration_error(np.array([1.0, 0.0]), np.array([True, False])) == 0
     assert calibration_error(np.array([1.0, 0.0]), np.array([False, True])) == 1
+
+
+def test_what_was_measured_with_the_same_network_is_not_measured_again(tmp_path, monkeypatch):
+    first = table_cells("1", "tiny", data="digits")[1]
+    second = dataclasses.replace(first, table="2")
+    cache = Cache(tmp_path)
+    one = run(first, cache, columns=["softmax", "LDA"])
+    measured = []
+    monkeypatch.setattr(
+        running, "find_column", lambda name: measured.append(name) or registry.COLUMNS[name]
+    )
+    two = run(second, cache, columns=["softmax", "LDA", "identity"], same=one)
+    assert set(measured) == {"softmax", "LDA", "identity"}  # names are looked up before
+    assert measured.count("LDA") == 1
+    assert two.columns["LDA"] == one.columns["LDA"]
+    assert two.columns["identity"].accuracy > 0
+    other = run(dataclasses.replace(first, noise="flip"), cache, columns=["softmax"], same=one)
+    assert other.columns["softmax"] != one.columns["softmax"]

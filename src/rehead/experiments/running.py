@@ -38,6 +38,7 @@ def run(
     *,
     earlier: Result | None = None,
     columns: Sequence[str] | None = None,
+    same: Result | None = None,
 ) -> Result:
     """Train what a cell needs, unless it is in the cache, and measure each way to predict.
 
@@ -49,6 +50,8 @@ def run(
         What was measured before. It stays, and is not measured again.
     columns : sequence of str, optional
         Ways to predict. Default: those of the cell's table.
+    same : Result, optional
+        Of another cell with the same network, just measured: what holds there holds here.
 
     Returns
     -------
@@ -70,7 +73,11 @@ def run(
         return Result(cell, NO_DATA, str(error))
     if earlier is not None and earlier.measurements:
         check_same_network(earlier, facts)
-    measured, failed = measure_all(task, missing)
+    shared = [m for m in _shared(same, source).values() if m.column in missing]
+    measured, failed = measure_all(
+        task, [n for n in missing if n not in {m.column for m in shared}]
+    )
+    measured = [*shared, *measured]
     if failed and not measured:
         return Result(cell, NOT_RUN, failed)
     if earlier is None or not earlier.measurements:
@@ -89,6 +96,12 @@ def _about(task: Task, facts: Mapping[str, float]) -> dict[str, Any]:
         "n_validation": len(task.validation.y),
         "n_test": len(task.test.y),
     }
+
+
+def _shared(same: Result | None, source: Source) -> dict[str, Measurement]:
+    """What was measured with the same network."""
+    known = same is not None and same.network.get(SOURCE) == digest(source.what)
+    return same.columns if same is not None and known else {}
 
 
 def is_same_source(result: Result, source: Source) -> bool:

@@ -193,13 +193,16 @@ def _end_with(parent: Any) -> None:
 
 def _run_group(sweep: Sweep, cells: Sequence[Cell]) -> list[Result]:
     """Run cells that share a network; each is written as soon as it is done."""
-    return [_run_one(sweep, cell) for cell in cells]
+    results: list[Result] = []
+    for cell in cells:
+        results.append(_run_one(sweep, cell, results[-1] if results else None))
+    return results
 
 
-def _run_one(sweep: Sweep, cell: Cell) -> Result:
+def _run_one(sweep: Sweep, cell: Cell, same: Result | None) -> Result:
     earlier = sweep.results.read(cell)
     try:
-        result = run(cell, sweep.cache, earlier=earlier, columns=sweep.columns)
+        result = run(cell, sweep.cache, earlier=earlier, columns=sweep.columns, same=same)
     except Exception as error:  # one cell of a night's work; the reason is kept and shown
         result = Result(cell, NOT_RUN, reason_of(error))
     if result.measurements or earlier is None or not earlier.measurements:
