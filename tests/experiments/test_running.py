@@ -295,3 +295,10 @@ def test_what_was_measured_with_the_same_network_is_not_measured_again(tmp_path,
     assert two.columns["identity"].accuracy > 0
     other = run(dataclasses.replace(first, noise="flip"), cache, columns=["softmax"], same=one)
     assert other.columns["softmax"] != one.columns["softmax"]
+
+
+def test_results_name_no_folder_of_this_machine(monkeypatch, tmp_path):
+    monkeypatch.setenv("REHEAD_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    said = running.without_folders(f"no x in {tmp_path}/data/svhn or {tmp_path}/.cache")
+    assert said == "no x in $REHEAD_DATA/svhn or ~/.cache"

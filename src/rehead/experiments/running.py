@@ -8,6 +8,7 @@ import traceback
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ def run(
     try:
         task, facts = load_task(source, cache)
     except (DataMissingError, DownloadError) as error:
-        return Result(cell, NO_DATA, str(error))
+        return Result(cell, NO_DATA, without_folders(str(error)))
     if earlier is not None and earlier.measurements:
         check_same_network(earlier, facts)
     shared = [m for m in _shared(same, source).values() if m.column in missing]
@@ -143,7 +144,16 @@ def reason_of(error: Exception) -> str:
     """An error in one line, with its place."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{os.path.basename(last.filename)}:{last.lineno}"
-    return f"{type(error).__name__}: {error} ({place})"
+    return without_folders(f"{type(error).__name__}: {error} ({place})")
+
+
+def without_folders(text: str) -> str:
+    """A text without the folders of this machine, which a result must not name."""
+    data = os.environ.get("REHEAD_DATA")
+    known = [(str(Path(data).expanduser()), "$REHEAD_DATA")] if data else []
+    for folder, name in [*known, (str(Path.home()), "~")]:
+        text = text.replace(folder, name)
+    return text
 
 
 def measure(task: Task, column: str) -> Measurement:
