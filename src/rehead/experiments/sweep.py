@@ -103,7 +103,7 @@ def run_sweep(sweep: Sweep, cells: Sequence[Cell], tell: Tell = lambda progress:
         clock = _Clock(len(groups), sum(map(len, groups)), max(1, sweep.jobs))
         tell(clock.progress(None))
         for results in _finished(sweep, groups):
-            clock.network_done()
+            clock.network_done(any(result.status == RAN for result in results))
             for result in results:
                 clock.done += 1
                 tell(clock.progress(result))
@@ -117,8 +117,10 @@ class _Clock:
         self.networks, self.total, self.jobs = networks, cells, jobs
         self.done = self.trained = 0
 
-    def network_done(self) -> None:
-        self.trained += 1
+    def network_done(self, ran: bool) -> None:
+        """Count a network; one that did not run took no time that tells anything."""
+        self.trained += ran
+        self.networks -= not ran
 
     def progress(self, result: Result | None) -> Progress:
         spent = time.monotonic() - self.start

@@ -34,6 +34,7 @@ def draw_kept(name: str, results: Path, profile: str, folder: Path) -> list[Path
 def draw_all(results: Path, profile: str, folder: Path) -> dict[str, str]:
     """Draw all figures and the theorem's; why, of each that cannot be drawn."""
     missing = {}
+    folder.mkdir(parents=True, exist_ok=True)
     for name in FIGURES:
         try:
             draw_kept(name, results, profile, folder)

@@ -22,6 +22,7 @@ from rehead.experiments.theory.kept import read_theorem
 from rehead.files.atomic import write_atomically
 from rehead.report.compared import signed, table_sheet
 from rehead.report.figures import draw_all, kept_in, theorem_sheet
+from rehead.report.findings import many_classes, table_findings, text_rows
 from rehead.report.reproduced import summary_sheet
 from rehead.report.sheets import render
 from rehead.report.varied import varied_sheets
@@ -106,6 +107,21 @@ class Page:
                 if gap < 0:
                     found.append(f"{row.cell.group.name.removesuffix('-0')} ({signed(gap)})")
         return found
+
+    @property
+    def findings(self) -> list[str]:
+        """What came out, in sentences."""
+        return table_findings(self.results, self.profile)
+
+    @property
+    def many_classes(self) -> str:
+        """What happens with few samples of many classes."""
+        return many_classes(self.rows("2", data="tinyimagenet32"))
+
+    @property
+    def text_rows(self) -> str:
+        """Why the text rows differ, as far as it was tested."""
+        return text_rows(self.results, self.profile)
 
     @property
     def networks(self) -> dict[str, float]:

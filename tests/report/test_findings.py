@@ -1,0 +1,34 @@
+"""Sentences whose numbers come from results."""
+
+from dataclasses import replace
+
+from rehead.experiments.comparison import Row
+from rehead.experiments.results import Results
+from rehead.experiments.tables import table_cells
+from rehead.report.findings import many_classes, table_findings
+
+from ..experiments.results_of import result_of
+
+
+def test_a_sentence_for_each_table_that_ran(tmp_path):
+    results = Results(tmp_path)
+    clean, noisy = table_cells("1")[0], table_cells("1")[3]
+    results.write(result_of(clean, softmax=90.0, RoG=80.0, auto=90.0))
+    results.write(result_of(noisy, softmax=50.0, RoG=55.0, auto=62.0))
+    (said,) = table_findings(results, "quick")
+    assert said.startswith(
+        "**Table 1**: with noise RoG gains +5.0 points on average (printed: +6.4"
+    )
+    assert said.endswith("the default gains +12.0.")
+
+
+def test_many_classes_say_that_nothing_is_trimmed():
+    assert many_classes([]) == "Tiny ImageNet was not run."
+    cell = next(c for c in table_cells("2") if c.data == "tinyimagenet32" and c.noise == "flip")
+    result = result_of(cell, softmax=5.0, RoG=6.0, auto=7.0, RoG_last_layer=6.0)
+    kept = replace(result.measurements[-1], details={"kept": {"last": 6000}})
+    network = {**result.network, "n_train": 7200}
+    result = replace(result, network=network, measurements=(*result.measurements, kept))
+    said = many_classes([Row(cell, {}, [result], "ran", "")])
+    assert "of 7,200 samples the MCD keeps 6,000" in said
+    assert "flip 40%: softmax 5.0, RoG 6.0, default 7.0" in said
