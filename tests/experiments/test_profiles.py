@@ -1,5 +1,6 @@
 """Profiles: the paper's settings, smaller ones, and what is said about the difference."""
 
+import dataclasses
 import inspect
 
 import pytest
@@ -11,10 +12,12 @@ from rehead.experiments.profiles import (
     LABELLER_IMAGES,
     PROFILES,
     SAME_RECIPE,
+    TINY,
     deviations,
     settings_of,
 )
 from rehead.experiments.tables import TABLES, all_cells, table_cells
+from rehead.experiments.training import run_training
 from rehead.experiments.variations import VARIATIONS
 from rehead.torch.models import MODELS
 from rehead.torch.training import METHODS, RECIPES, find_recipe
@@ -125,3 +128,20 @@ def test_tiny_takes_all_digits_and_little_of_the_rest():
 def test_a_wrong_profile_is_an_error():
     with pytest.raises(ValueError, match="Did you mean 'quick'"):
         settings_of(Cell("2", "resnet34", "cifar10", profile="quik"))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_profile_paper_runs_in_a_tiny_form(table):
+    """Its hyperparameters, on digits, with one epoch of a tiny network: all that is tried of it."""
+    cells = table_cells(table, "paper", data="digits")
+    cell = cells[len(cells) // 2]
+    settings = dataclasses.replace(
+        settings_of(cell),
+        epochs=1,
+        model_options=TINY[cell.network],
+        labeller_options=TINY.get(cell.labeller, {}),
+    )
+    assert settings.recipe.startswith("table")
+    result = run_training(settings, progress=False)
+    assert 0.0 < result.accuracy <= 1.0
+    assert result.task.labels.shape == result.task.splits.train.y.shape
