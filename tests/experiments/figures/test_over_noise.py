@@ -70,14 +70,20 @@ def test_missing_columns_are_told(request_of):
         over_noise.collect(request, "resnet34", ["identity"])
 
 
-def test_lines_show_the_content(request_of, canvas):
+@pytest.fixture
+def drawn(request_of, canvas):
+    """The content of figure 1a, and its axes."""
     content = over_noise.collect_1a(request_of(cells_of("quick", None), "quick", None))
     over_noise.draw(content, canvas)
-    axes = canvas.axes[0]
-    drawn = {line.get_label(): line for line in axes.lines}
-    printed = {line.get_gid(): line for line in axes.lines}
+    return content, *canvas.axes
+
+
+def test_lines_show_the_content(drawn, canvas):
+    content, left, _ = drawn
+    lines = {line.get_label(): line for line in left.lines}
+    printed = {line.get_gid(): line for line in left.lines}
     for line in content["lines"]:
-        mine = drawn[line["label"]]
+        mine = lines[line["label"]]
         np.testing.assert_allclose(mine.get_xdata(), [0, 20, 40, 60])
         np.testing.assert_allclose(mine.get_ydata(), np.mean(line["accuracy"], axis=1))
         theirs = printed[f"paper-{line['column'].replace(' ', '-')}"]
@@ -85,10 +91,27 @@ def test_lines_show_the_content(request_of, canvas):
         assert np.abs(theirs.get_xdata() - [0, 20, 40, 60]).max() < 5
         assert theirs.get_markerfacecolor() == "white"
         assert theirs.get_marker() == mine.get_marker()
-    ranges = [c.get_segments() for c in axes.collections]
-    low, high = ranges[0][1][:, 1]
-    assert (low, high) == (
-        min(content["lines"][0]["accuracy"][1]),
-        max(content["lines"][0]["accuracy"][1]),
-    )
-    assert [t.get_text() for t in axes.get_legend().get_texts()][-1] == "paper (open)"
+    legend = [text.get_text() for text in canvas.legends[0].get_texts()]
+    assert legend == [*(line["label"] for line in content["lines"]), "paper (open)"]
+
+
+def test_ranges_are_those_of_the_seeds(drawn):
+    content, left, _ = drawn
+    for line, ranges in zip(content["lines"], left.collections, strict=True):
+        for values, segment in zip(line["accuracy"], ranges.get_segments(), strict=True):
+            np.testing.assert_allclose(segment[:, 1], [min(values), max(values)])
+
+
+def test_bars_show_the_gain_over_softmax(drawn):
+    content, _, right = drawn
+    softmax, *others = content["lines"]
+    printed = {line.get_gid(): line for line in right.lines}
+    for line, bars in zip(others, right.containers, strict=True):
+        gain = np.mean(line["accuracy"], axis=1) - np.mean(softmax["accuracy"], axis=1)
+        np.testing.assert_allclose([bar.get_height() for bar in bars], gain)
+        theirs = printed[f"paper-gain-{line['column'].replace(' ', '-')}"]
+        np.testing.assert_allclose(theirs.get_ydata(), np.subtract(line["paper"], softmax["paper"]))
+        middles = [bar.get_x() + bar.get_width() / 2 for bar in bars]
+        np.testing.assert_allclose(middles, theirs.get_xdata())
+    starts = [bars[0].get_x() for bars in right.containers]
+    assert starts == sorted(starts)  # in the order of the legend

@@ -43,8 +43,11 @@ ALIKE = {
     "LTS": style.LINES[4],
 }
 """The same line for the same way to predict, in both figures."""
-STEP = 1.8
-"""Between markers of the paper, in per cent of noise."""
+SOFTMAX = "softmax"
+STEP, GROUP = 1.8, 14.0
+"""Between markers of the paper, and of a group of bars, in per cent of noise."""
+HATCHES = {"RoG last layer": "", "LDA": "///", "identity": "...", "LTS": "xxx"}
+"""Of bars."""
 FIGURE_1A = ("softmax", "LDA", "RoG last layer")
 FIGURE_2A = ("softmax", "identity", "LTS", "LDA", "RoG last layer")
 
@@ -61,7 +64,8 @@ def collect(request: Request, network: str, columns: Sequence[str]) -> dict[str,
     missing = [*found.not_run, *_unmeasured(found, columns)]
     text = (
         f"Test accuracy of {network} on {found.cells[0].data} with uniform noise: softmax, and "
-        "generative classifiers of the penultimate layer."
+        "generative classifiers of the penultimate layer. Left: accuracy. Right: the gain over "
+        "softmax; bars are in the order of the legend."
     )
     if any(len(values) > 1 for line in lines for values in line["accuracy"]):
         text += " Means over the seeds, and their range."
@@ -103,36 +107,64 @@ def _unmeasured(found: Found, columns: Sequence[str]) -> list[str]:
 
 
 def draw(content: Content, figure: Canvas) -> None:
-    """Lines of means with the range of the seeds; what the paper prints as open markers."""
-    axes = figure.subplots()
+    """On the left accuracy, on the right what is gained over softmax: what the left hides.
+
+    Means, with the range of the seeds; what the paper prints as open markers.
+    """
+    left, right = figure.subplots(1, 2)
     rates = 100 * np.array(content["rates"])
-    for line in content["lines"]:
+    _draw_accuracy(left, content["lines"], rates)
+    _draw_gains(right, content["lines"], rates)
+    for axes in (left, right):
+        axes.set_xticks(rates)
+        axes.set_xlabel("uniform noise, % of training labels")
+    if _has_paper(content["lines"]):
+        left.plot([], [], label=style.PAPER, **style.Line(style.GREY, "o", "none").open)
+    figure.suptitle(f"{style.said(content['network'])}, {style.said(content['data'])}", size=10)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside right center")
+
+
+def _draw_accuracy(axes: Axes, lines: Sequence[Content], rates: Array) -> None:
+    for line in lines:
         look = ALIKE[line["column"]]
         seeds = [np.array(values) if values else np.array([np.nan]) for values in line["accuracy"]]
-        mean = np.array([s.mean() for s in seeds])
-        axes.plot(rates, mean, label=line["label"], **look.filled)
+        axes.plot(rates, means(line), label=line["label"], **look.filled)
         axes.vlines(rates, [s.min() for s in seeds], [s.max() for s in seeds], color=look.colour)
-    _draw_paper(axes, [line for line in content["lines"] if _has_paper([line])], rates)
-    _name_axes(axes, content, rates)
-
-
-def _draw_paper(axes: Axes, lines: Sequence[Content], rates: Array) -> None:
-    """Side by side: without noise the numbers are all but equal."""
-    for i, line in enumerate(lines):
-        places = rates + STEP * (i - (len(lines) - 1) / 2)
-        gid = f"paper-{line['column'].replace(' ', '-')}"
-        axes.plot(places, np.array(line["paper"], float), gid=gid, **ALIKE[line["column"]].open)
-
-
-def _name_axes(axes: Axes, content: Content, rates: Array) -> None:
-    if _has_paper(content["lines"]):
-        grey = style.Line(style.GREY, "o", "none")
-        axes.plot([], [], label=style.PAPER, **grey.open)
-    axes.set_xticks(rates)
-    axes.set_xlabel("uniform noise, % of training labels")
+    printed_lines = [line for line in lines if _has_paper([line])]
+    for line, shift in zip(printed_lines, _side_by_side(len(printed_lines), STEP), strict=True):
+        paper = np.array(line["paper"], float)
+        axes.plot(rates + shift, paper, gid=_gid("paper", line), **ALIKE[line["column"]].open)
     axes.set_ylabel("test accuracy, %")
-    axes.set_title(f"{style.said(content['network'])}, {style.said(content['data'])}")
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def _draw_gains(axes: Axes, lines: Sequence[Content], rates: Array) -> None:
+    softmax = next(line for line in lines if line["column"] == SOFTMAX)
+    others = [line for line in lines if line is not softmax]
+    width = GROUP / len(others)
+    for line, shift in zip(others, _side_by_side(len(others), width), strict=True):
+        look = ALIKE[line["column"]]
+        places, gain = rates + shift, means(line) - means(softmax)
+        hatch = HATCHES[line["column"]]
+        bars = axes.bar(places, gain, 0.9 * width, color=look.colour, hatch=hatch, ec="white", lw=0)
+        bars.set_label(_gid("gain", line))
+        paper = np.array(line["paper"], float) - np.array(softmax["paper"], float)
+        axes.plot(places, paper, gid=_gid("paper-gain", line), **look.open)
+    axes.axhline(0, color=ALIKE[SOFTMAX].colour, lw=1, zorder=1)
+    axes.set_ylabel("gain over softmax, points")
+
+
+def means(line: Content) -> Array:
+    """Over the seeds at each rate; NaN where there are none."""
+    return np.array([np.mean(values) if values else np.nan for values in line["accuracy"]])
+
+
+def _side_by_side(n: int, step: float) -> list[float]:
+    """Where markers of several lines stand: without noise, their numbers are all but equal."""
+    return [step * (i - (n - 1) / 2) for i in range(n)]
+
+
+def _gid(what: str, line: Content) -> str:
+    return f"{what}-{line['column'].replace(' ', '-')}"
 
 
 collect_1a = partial(collect, network="densenet100", columns=FIGURE_1A)

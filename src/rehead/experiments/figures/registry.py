@@ -50,7 +50,7 @@ FIGURES: dict[str, Figure] = {
         "Softmax and generative classifiers over the noise rate",
         over_noise.collect_1a,
         over_noise.draw,
-        (6.4, 3.5),
+        (9, 3.5),
     ),
     "1b": Figure("Penultimate features of noisy training samples", tsne.collect, tsne.draw, (6, 4)),
     "1c": Figure("The MCD estimator, illustrated", outliers.collect, outliers.draw, (5.6, 3.6)),
@@ -58,7 +58,7 @@ FIGURES: dict[str, Figure] = {
         "Generative classifiers under several assumptions",
         over_noise.collect_2a,
         over_noise.draw,
-        (6.4, 3.5),
+        (9, 3.5),
     ),
     "2b": Figure(
         "Right labels among the samples that the MCD keeps",
