@@ -23,7 +23,7 @@ def test_everything_is_all_tables_and_the_variations():
     assert every[0].table == "5"
 
 
-@pytest.mark.parametrize("name", ["table2", "table5", VARIED])
+@pytest.mark.parametrize("name", ["table2", "table5", *VARIED])
 def test_a_cell_by_its_name(name):
     cell = find_cells(name, Scope())[-1]
     assert find_cells(cell.name, Scope()) == [cell]
