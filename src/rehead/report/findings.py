@@ -20,17 +20,24 @@ def table_findings(results: Results, profile: str) -> list[str]:
 
 
 def _finding(comparison: Comparison) -> str:
+    """Printed gains and ours are means over the same rows."""
     column = comparison.gain_of
-    noisy = [row for row in comparison.ran if row.cell.noise != "none"]
-    gain = _mean([row.gain(column) for row in noisy])
-    printed = _mean([row.printed_gain(column) for row in noisy])
-    over = _mean([row.mean(AUTO) - row.mean(SOFTMAX) for row in noisy])
-    text = (
-        f"**Table {comparison.table}**: with noise {column} gains {signed(gain)} points on average"
+    printed = [row for row in comparison.comparable if row.cell.noise != "none"]
+    rows = printed or [row for row in comparison.ran if row.cell.noise != "none"]
+    if not rows:
+        return f"**Table {comparison.table}**: no row with noise ran."
+    gain = _mean([row.gain(column) for row in rows])
+    over = _mean([row.gain(AUTO) for row in rows])
+    beside = f" (printed: {signed(_mean([row.printed_gain(column) for row in rows]))})"
+    return (
+        f"**Table {comparison.table}**: with noise {column} gains {signed(gain)} points on average "
+        f"over {_counted(len(rows))}{beside if printed else ', none of them printed'}; the default "
+        f"gains {signed(over)}."
     )
-    if not np.isnan(printed):
-        text += f" (printed: {signed(printed)} in these rows)"
-    return f"{text}; the default gains {signed(over)}."
+
+
+def _counted(n: int) -> str:
+    return "1 row" if n == 1 else f"{n} rows"
 
 
 def many_classes(rows: Sequence[Row]) -> str:

@@ -103,7 +103,7 @@ class Page:
         found = []
         for table in TABLES:
             for row in self.compared(table).ran:
-                gap = row.mean(column) - row.mean(other)
+                gap = row.above(column, other)
                 if gap < 0:
                     found.append(f"{row.cell.group.name.removesuffix('-0')} ({signed(gap)})")
         return found
