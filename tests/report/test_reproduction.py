@@ -49,8 +49,9 @@ def test_a_page_follows_its_results(results, tmp_path):
     assert "below RoG**: table2-cifar10-resnet34-none-cross-entropy (-1.5)" in text
     results.write(result_of(table_cells("2")[3], softmax=50.0, RoG=51.0, auto=52.0))
     assert reproduction_page(results) != text
-    files = write_pages(results.folder, tmp_path / "page.md")
-    assert all(file.exists() for file in files)
+    written = write_pages(results.folder, tmp_path / "page.md")
+    assert all(file.exists() for file in written.files)
+    assert "Call `rehead reproduce figure2a`" in written.missing["2a"]
 
 
 def test_rows_and_means_of_a_page(results):

@@ -120,11 +120,11 @@ def check_same_network(earlier: Result, task: Task, facts: Mapping[str, float]) 
     if SOFTMAX in earlier.columns and task.test.outputs is not None:
         right = float((task.test.outputs.argmax(axis=1) == task.test.y).mean())
         shares["of the test labels"] = (earlier.columns[SOFTMAX].accuracy, right)
-    for what, (before, now) in shares.items():
-        if before is not None and round(now or 0.0, 5) != round(before, 5):
+    for what, (before, after) in shares.items():
+        if before is not None and round(after or 0.0, 5) != round(before, 5):
             raise ResultError(
                 f"The network of {earlier.cell.name} was trained again, and is another one: it "
-                f"fits {now or 0.0:.3%} {what}, not {before:.3%}. Another machine or other "
+                f"fits {after or 0.0:.3%} {what}, not {before:.3%}. Another machine or other "
                 "packages can do that. Delete the file of the result, and it is measured anew."
             )
 

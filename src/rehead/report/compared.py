@@ -48,7 +48,10 @@ def named(name: str) -> str:
 
 def noise_name(cell: Cell) -> str:
     """The noise in words."""
-    return "clean" if cell.noise == "none" else f"{cell.noise} {cell.rate:.0%}"
+    if cell.noise == "none":
+        return "clean"
+    # A labeller on other data than the paper's: how often it is wrong is not known beforehand.
+    return f"{cell.noise} {cell.rate:.0%}" if cell.rate else cell.noise
 
 
 def number(value: float, digits: int = 1) -> str:

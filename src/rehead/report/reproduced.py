@@ -59,8 +59,8 @@ def summary_sheet(scope: Scope, results: Results) -> Sheet:
             ]
         )
     note = (
-        "Of table 8, RoG is that of the last layer. Gains are compared where the paper prints them; "
-        "auto and RoG in all rows that ran."
+        "Of table 8, RoG is that of the last layer. Gains are compared where the paper prints "
+        "them; auto and RoG in all rows that ran."
     )
     return Sheet("The paper's tables", header, rows, [note])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -164,14 +164,21 @@ class Page:
         return ", ".join(sorted(found))
 
 
-def write_pages(results: Path, target: Path, profile: str = "quick") -> list[Path]:
+class Written(NamedTuple):
+    """Files of the pages, and why figures are missing on them, by number."""
+
+    files: list[Path]
+    missing: dict[str, str]
+
+
+def write_pages(results: Path, target: Path, profile: str = "quick") -> Written:
     """Write the page, that of the theorem beside it, and their pictures in ``figures/``."""
     folder = target.parent / "figures"
-    draw_all(results, profile, folder)
+    missing = draw_all(results, profile, folder)
     theorem = target.parent / "theorem.md"
     write_atomically(theorem, theorem_text(read_theorem(results / profile)).encode())
     write_atomically(target, reproduction_page(Results(results), profile).encode())
-    return [target, theorem, folder]
+    return Written([target, theorem, folder], missing)
 
 
 def theorem_text(result: dict[str, Any]) -> str:
