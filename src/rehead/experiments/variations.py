@@ -29,7 +29,7 @@ VARIATIONS: dict[str, Variation] = {
     "held-out-1000": Variation("1,000 held-out samples of all classes", _set(validation=1000)),
     "tf-idf": Variation("TF-IDF in place of binary input", _set(data="reuters8_tfidf")),
     "narrow": Variation(
-        "64 features a layer in place of 256: more than that in every class",
+        "64 features a layer in place of 256: fewer than any class has samples",
         _set(model_options={"hidden": (64, 64)}),
     ),
     "with-true-class": Variation(

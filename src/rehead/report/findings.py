@@ -10,7 +10,7 @@ from rehead.experiments.columns.registry import AUTO, ROG, SOFTMAX
 from rehead.experiments.comparison import Comparison, Row, compare
 from rehead.experiments.results import Results
 from rehead.experiments.tables import TABLES
-from rehead.report.compared import noise_name, signed
+from rehead.report.compared import counted, noise_name, signed
 
 
 def table_findings(results: Results, profile: str) -> list[str]:
@@ -31,13 +31,9 @@ def _finding(comparison: Comparison) -> str:
     beside = f" (printed: {signed(_mean([row.printed_gain(column) for row in rows]))})"
     return (
         f"**Table {comparison.table}**: with noise {column} gains {signed(gain)} points on average "
-        f"over {_counted(len(rows))}{beside if printed else ', none of them printed'}; the default "
+        f"over {counted(len(rows))}{beside if printed else ', none of them printed'}; the default "
         f"gains {signed(over)}."
     )
-
-
-def _counted(n: int) -> str:
-    return "1 row" if n == 1 else f"{n} rows"
 
 
 def many_classes(rows: Sequence[Row]) -> str:
