@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from rehead.experiments.comparison import Row
 from rehead.experiments.results import Results
 from rehead.experiments.tables import table_cells
@@ -44,13 +46,16 @@ def test_rows_that_the_paper_does_not_have_are_said_to_be_none(tmp_path):
     assert table_findings(results, "quick")[0] == "**Table 1**: no row with noise ran."
 
 
-def test_many_classes_say_that_nothing_is_trimmed():
+@pytest.mark.parametrize("kept", [7200, 6000])
+def test_many_classes_say_that_nothing_is_trimmed_where_that_is_so(kept):
     assert many_classes([]) == "Tiny ImageNet was not run."
     cell = next(c for c in table_cells("2") if c.data == "tinyimagenet32" and c.noise == "flip")
     result = result_of(cell, softmax=5.0, RoG=6.0, auto=7.0, RoG_last_layer=6.0)
-    kept = replace(result.measurements[-1], details={"kept": {"last": 6000}})
+    last = replace(result.measurements[-1], details={"kept": {"last": kept}})
     network = {**result.network, "n_train": 7200}
-    result = replace(result, network=network, measurements=(*result.measurements, kept))
-    said = many_classes([Row(cell, {}, [result], "ran", "")])
-    assert "of 7,200 samples the MCD keeps 6,000" in said
+    result = replace(result, network=network, measurements=(*result.measurements, last))
+    failed = result_of(cell, softmax=5.0, RoG=6.0, auto=7.0)
+    said = many_classes([Row(cell, {}, [failed, result], "ran", "")])
+    assert f"Of 7,200 samples the MCD keeps {kept:,}" in said
+    assert ("Nothing is trimmed" in said) == (kept == 7200)
     assert "flip 40%: softmax 5.0, RoG 6.0, default 7.0" in said

@@ -38,23 +38,27 @@ def _finding(comparison: Comparison) -> str:
 
 def many_classes(rows: Sequence[Row]) -> str:
     """The limit of the paper's estimator where classes have few samples."""
-    if not rows:
+    known = [r for row in rows for r in row.results if "RoG last layer" in r.columns]
+    if not known:
         return "Tiny ImageNet was not run."
-    first = rows[0].results[0]
-    kept = first.columns["RoG last layer"].details["kept"]
-    n, total = next(iter(kept.values())), first.network["n_train"]
+    kept = known[0].columns["RoG last layer"].details["kept"]
+    n, total = next(iter(kept.values())), known[0].network["n_train"]
     said = ", ".join(
         f"{noise_name(row.cell)}: softmax {row.mean(SOFTMAX):.1f}, RoG {row.mean(ROG):.1f}, "
         f"default {row.mean(AUTO):.1f}"
         for row in rows
     )
-    return (
-        f"*Tiny ImageNet* stands beside the rows of CIFAR-100: 200 classes of {total // 200} "
-        "images. There a class has no more samples than the layer has features, so that K_c = "
-        f"floor((N_c + d + 1) / 2) reaches N_c: of {total:,} samples the MCD keeps {n:,}. Nothing "
-        "is trimmed, and RoG is the sample estimate. That is a limit of the method, not of these "
-        f"networks. {said}."
+    text = (
+        f"*Tiny ImageNet* stands beside the rows of CIFAR-100: 200 classes of about {total // 200} "
+        f"images. Of {total:,} samples the MCD keeps {n:,}"
     )
+    if n == total:
+        text += (
+            ": a class has no more samples than the layer has features, so that K_c = floor((N_c + "
+            "d + 1) / 2) reaches N_c. Nothing is trimmed, and RoG is the sample estimate. That is a "
+            "limit of the method, not of these networks"
+        )
+    return f"{text}. {said}."
 
 
 def text_rows(results: Results, profile: str) -> str:
