@@ -54,9 +54,9 @@ def many_classes(rows: Sequence[Row]) -> str:
     )
     if n == total:
         text += (
-            ": a class has no more samples than the layer has features, so that K_c = floor((N_c + "
-            "d + 1) / 2) reaches N_c. Nothing is trimmed, and RoG is the sample estimate. That is a "
-            "limit of the method, not of these networks"
+            ": a class has no more samples than the layer has features, so that K_c = "
+            "floor((N_c + d + 1) / 2) reaches N_c. Nothing is trimmed, and RoG is the sample "
+            "estimate. That is a limit of the method, not of these networks"
         )
     return f"{text}. {said}."
 
