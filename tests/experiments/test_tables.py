@@ -94,10 +94,10 @@ def test_pictures_are_needed_but_for_text():
             table_cells("2", data=data)
 
 
-def test_a_variation_changes_cells_of_table_5_only():
-    cells = varied_cells()
+def test_a_variation_changes_cells_of_its_table_only():
+    cells = [cell for table in "15" for cell in varied_cells(table=table)]
     assert {cell.variation for cell in cells} == set(VARIATIONS)
-    assert {cell.table for cell in cells} == {"5"}
+    assert all(cell.table == VARIATIONS[cell.variation].table for cell in cells)
     for cell in cells:
         assert cell.method == VARIATIONS[cell.variation].method
     assert {cell.data for cell in cells if cell.variation == "tf-idf"} == {"reuters8"}

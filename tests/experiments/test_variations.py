@@ -10,6 +10,7 @@ from rehead.experiments.variations import VARIATIONS, vary
 from rehead.torch.training import find_recipe
 
 PLAIN = Cell("5", "fcn", "reuters8", "uniform", 0.4)
+IMAGES = Cell("1", "resnet34", "cifar10", "uniform", 0.4)
 CHANGED = {
     "short": "epochs",
     "long": "epochs",
@@ -19,6 +20,9 @@ CHANGED = {
     "narrow": "model_options",
     "with-true-class": "noise",
     "gold-at-random": "trusted_every_class",
+    "half-as-long": "epochs",
+    "augmented": "recipe",
+    "more-images": "limit",
 }
 
 
@@ -28,8 +32,9 @@ def differing(a, b):
 
 @pytest.mark.parametrize("name", VARIATIONS)
 def test_a_variation_changes_one_setting(name):
-    plain = settings_of(PLAIN)
-    varied = settings_of(dataclasses.replace(PLAIN, variation=name))
+    cell = IMAGES if VARIATIONS[name].table == "1" else PLAIN
+    plain = settings_of(cell)
+    varied = settings_of(dataclasses.replace(cell, variation=name))
     assert differing(plain, varied) == {CHANGED[name]}
 
 
@@ -42,6 +47,17 @@ def test_the_learning_rate_alone_changes_with_cosine(data):
     assert differing(plain, varied) == {"schedule"}
     assert plain.learning_rate_at(14.9) == plain.learning_rate
     assert varied.learning_rate_at(14.99) < 1e-5
+
+
+@pytest.mark.parametrize("profile", ["quick", "paper"])
+def test_half_of_the_epochs_is_half_of_what_would_be_trained(profile):
+    cell = dataclasses.replace(IMAGES, profile=profile)
+    plain, varied = (
+        settings_of(cell),
+        settings_of(dataclasses.replace(cell, variation="half-as-long")),
+    )
+    whole = plain.epochs or find_recipe(plain.recipe, plain.data).epochs
+    assert varied.epochs == whole // 2 > 1
 
 
 def test_tfidf_is_trained_like_the_words():

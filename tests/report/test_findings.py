@@ -4,10 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from rehead.experiments.comparison import Row
+from rehead.experiments.cell import Cell
+from rehead.experiments.comparison import Row, compare
 from rehead.experiments.results import Results
 from rehead.experiments.tables import table_cells
-from rehead.report.findings import many_classes, table_findings
+from rehead.experiments.variations import VARIATIONS
+from rehead.report.findings import last_layer, many_classes, table_findings, text_rows
+from rehead.report.varied import text_tables
 
 from ..experiments.results_of import result_of
 
@@ -59,3 +62,30 @@ def test_many_classes_say_that_nothing_is_trimmed_where_that_is_so(kept):
     assert f"Of 7,200 samples the MCD keeps {kept:,}" in said
     assert ("Nothing is trimmed" in said) == (kept == 7200)
     assert "flip 40%: softmax 5.0, RoG 6.0, default 7.0" in said
+
+
+def test_gains_of_the_last_layer_and_of_the_ensemble(tmp_path):
+    results = Results(tmp_path)
+    assert last_layer(compare("1", results)) == "Nothing was run."
+    noisy = table_cells("1")[3]
+    accuracy = {"softmax": 50.0, "LDA": 49.0, "RoG_last_layer": 49.5, "LDA_ensemble": 53.0}
+    results.write(result_of(noisy, RoG=55.0, auto=62.0, **accuracy))
+    said = last_layer(compare("1", results))
+    assert "LDA -1.0 (+4.1), RoG last layer -0.5 (+5.5), LDA ensemble +3.0 (+6.4), RoG +5.0" in said
+    assert "it is the earlier layers" in said
+    other = table_cells("1")[6]
+    results.write(result_of(other, RoG=55.0, **{**accuracy, "RoG_last_layer": 60.0}))
+    assert "earlier layers" not in last_layer(compare("1", results))
+
+
+def test_the_change_that_comes_nearest_is_named(tmp_path):
+    results = Results(tmp_path)
+    assert "no change was tried" in text_rows(text_tables(results, "quick"))
+    for variation, accuracy in (("long", 40.0), ("short", 75.0), ("", 50.0)):
+        # Without the table's own rows there is nothing to be nearer than.
+        assert "comes nearest" not in text_rows(text_tables(results, "quick"))
+        for rate in (0.2, 0.4, 0.6):
+            cell = Cell("5", "fcn", "reuters8", "uniform", rate, variation=variation)
+            results.write(result_of(cell, softmax=accuracy, RoG=accuracy))
+    said = text_rows(text_tables(results, "quick"))
+    assert f"comes nearest is: {VARIATIONS['short'].text}" in said

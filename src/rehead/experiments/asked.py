@@ -10,9 +10,10 @@ from rehead import _validation as check
 from rehead.data import find_dataset
 from rehead.experiments.cell import Cell
 from rehead.experiments.profiles import PROFILES
-from rehead.experiments.tables import ORDER, TABLES, table_cells, varied_cells
+from rehead.experiments.tables import ORDER, TABLES, VARIED_TABLES, table_cells, varied_cells
 
-VARIED = "table5-variations"
+VARIED = {f"table{table}-variations": table for table in VARIED_TABLES}
+"""Tables that are taken apart, one change at a time."""
 THEOREM, ALL, PAGE, FIGURE = "theorem", "all", "page", "figure"
 NEEDED = {
     "1a": ("1", "densenet100"),
@@ -86,7 +87,7 @@ def _without_effect(what: str) -> dict[str, str]:
         return dict.fromkeys(("data", "seeds", "cells"), "the page shows all that was measured")
     if what.startswith(FIGURE):
         return {"seeds": "only the first seed is run for it"}
-    if what == VARIED:
+    if what in VARIED:
         return dict.fromkeys(("data", "seeds"), "the variations have data and seeds of their own")
     if what != ALL and what not in names():
         return {"cells": "it is one cell"}
@@ -95,7 +96,7 @@ def _without_effect(what: str) -> dict[str, str]:
 
 def names() -> list[str]:
     """Names of tables and sets of cells."""
-    return [*(f"table{t}" for t in TABLES), VARIED]
+    return [*(f"table{t}" for t in TABLES), *VARIED]
 
 
 def find_cells(what: str, scope: Scope) -> list[Cell]:
@@ -111,8 +112,8 @@ def find_cells(what: str, scope: Scope) -> list[Cell]:
     ValueError: There is no 'tabel7'. Did you mean 'table7'? ...
     """
     if what == ALL:
-        tables = [_of_table(f"table{t}", scope) for t in ORDER]
-        return [cell for cells in [*tables, _of_table(VARIED, scope)] for cell in cells]
+        wanted = [*(f"table{t}" for t in ORDER), *VARIED]
+        return [cell for name in wanted for cell in _of_table(name, scope)]
     if what in names():
         return _of_table(what, scope)
     if what.startswith(FIGURE):
@@ -144,8 +145,8 @@ def _of_table(name: str, scope: Scope) -> list[Cell]:
 
 
 def _whole_table(name: str, scope: Scope) -> list[Cell]:
-    if name == VARIED:
-        return [] if scope.data is not None else varied_cells(scope.profile)
+    if name in VARIED:
+        return [] if scope.data is not None else varied_cells(scope.profile, VARIED[name])
     table = name.removeprefix("table")
     return table_cells(table, scope.profile, seeds=scope.seeds, data=scope.data)
 

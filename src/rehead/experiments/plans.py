@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rehead.experiments.cell import Cell
-from rehead.experiments.columns.registry import PAPER, ROG, SOFTMAX, TEXT
+from rehead.experiments.columns.registry import AUTO, LDA, PAPER, ROG, SOFTMAX, TEXT
 from rehead.experiments.grid.columns import grid_columns
 from rehead.experiments.grid.rivals import TABLE as RIVALS
 from rehead.experiments.grid.rivals import rival_columns
@@ -23,5 +23,6 @@ def columns_of(cell: Cell) -> list[str]:
     if cell.profile == GRID:
         return rival_columns(cell) if cell.table == RIVALS else grid_columns(cell)
     if cell.variation:
-        return [SOFTMAX, "LDA ensemble", "RoG last layer", ROG, "oracle", *TEXT]
+        few = [SOFTMAX, "LDA ensemble", "RoG last layer", ROG, "oracle"]
+        return [*few, *TEXT] if cell.table == "5" else [*few, LDA, AUTO]
     return [*PAPER, *TEXT] if cell.table == "5" else list(PAPER)

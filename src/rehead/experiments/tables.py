@@ -19,6 +19,8 @@ SEEDS = {"1": 3, "8": 3, "5": 5}
 """How many seeds the quick profile has; 1 elsewhere."""
 VARIED = ("none", 0.0), ("uniform", 0.2), ("uniform", 0.4), ("uniform", 0.6)
 VARIED_SEEDS = 2
+VARIED_TABLES = ("1", "5")
+"""Tables that are taken apart."""
 VECTORS = (*TEXT, "reuters8_tfidf")
 """Data sets that networks for pictures cannot take; of the digits there are pictures."""
 MANY_CLASSES = (("none", 0.0), ("uniform", 0.4), ("flip", 0.4))
@@ -85,11 +87,19 @@ def stand_ins(table: str, profile: str) -> list[Cell]:
     return []
 
 
-def varied_cells(profile: str = "quick") -> list[Cell]:
-    """Rows of table 5 with one thing changed at a time."""
+def varied_cells(profile: str = "quick", table: str = "5") -> list[Cell]:
+    """Cells of a table with one thing changed at a time: of table 5, or of table 1."""
+    check.check_choice(table, VARIED_TABLES, "table")
+    chosen = {name: v for name, v in VARIATIONS.items() if v.table == table}
+    if table == "1":
+        return [
+            Cell("1", network, "cifar10", "uniform", 0.4, profile=profile, variation=name)
+            for name in chosen
+            for network in ("resnet34", "densenet100")
+        ]
     return [
         Cell("5", "fcn", data, noise, rate, v.method, seed, profile, variation=name)
-        for name, v in VARIATIONS.items()
+        for name, v in chosen.items()
         for data in ("reuters8", "twitter_pos")
         if name != "tf-idf" or data == "reuters8"
         for noise, rate in VARIED
@@ -101,7 +111,7 @@ def varied_cells(profile: str = "quick") -> list[Cell]:
 def all_cells(profile: str = "quick", tables: Sequence[str] = ORDER) -> list[Cell]:
     """The cells of all tables, in the order of a sweep."""
     cells = [cell for table in tables for cell in table_cells(table, profile)]
-    return [*cells, *varied_cells(profile)]
+    return [*cells, *(cell for table in VARIED_TABLES for cell in varied_cells(profile, table))]
 
 
 def _on(cell: Cell, data: str) -> Cell:

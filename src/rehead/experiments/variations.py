@@ -11,15 +11,36 @@ from rehead.experiments.noisy import TrainSettings
 
 
 class Variation(NamedTuple):
-    """What is changed, in words, and how."""
+    """One change of a table's setting.
+
+    Attributes
+    ----------
+    text : str
+        In words.
+    change : callable
+        From the table's settings to others.
+    table : str
+    method : str
+        The training method that it is tried with.
+    """
 
     text: str
     change: Callable[[TrainSettings], TrainSettings]
+    table: str = "5"
     method: str = "cross-entropy"
 
 
 def _set(**values: object) -> Callable[[TrainSettings], TrainSettings]:
     return lambda settings: dataclasses.replace(settings, **values)  # type: ignore[arg-type]
+
+
+def _half_as_long(settings: TrainSettings) -> TrainSettings:
+    epochs = settings.epochs
+    if epochs is None:
+        from rehead.torch.training import find_recipe
+
+        epochs = find_recipe(settings.recipe, settings.data).epochs
+    return dataclasses.replace(settings, epochs=max(1, epochs // 2))
 
 
 VARIATIONS: dict[str, Variation] = {
@@ -38,11 +59,15 @@ VARIATIONS: dict[str, Variation] = {
     "gold-at-random": Variation(
         "trusted samples drawn at random, so that rare classes may have none",
         _set(trusted_every_class=False),
-        "glc",
+        method="glc",
     ),
+    "half-as-long": Variation("half of the epochs", _half_as_long, "1"),
+    "augmented": Variation(
+        "random crops and flips, as in the paper", _set(recipe="quick-augmented"), "1"
+    ),
+    "more-images": Variation("10,000 images in place of 5,000", _set(limit=10_000), "1"),
 }
-"""Variations of a run, and the training method that they are tried with. Those of inference alone
-are columns."""
+"""By name. Changes of inference alone are columns."""
 
 
 def vary(settings: TrainSettings, name: str) -> TrainSettings:

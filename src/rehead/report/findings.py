@@ -10,7 +10,12 @@ from rehead.experiments.columns.registry import AUTO, ROG, SOFTMAX
 from rehead.experiments.comparison import Comparison, Row, compare
 from rehead.experiments.results import Results
 from rehead.experiments.tables import TABLES
-from rehead.report.compared import counted, noise_name, signed
+from rehead.experiments.variations import VARIATIONS
+from rehead.report.compared import counted, named, noise_name, signed
+from rehead.report.varied import Rows
+
+TAKEN_APART = ("LDA", "RoG last layer", "LDA ensemble", ROG)
+"""Ways to predict that tell the last layer and the ensemble apart."""
 
 
 def table_findings(results: Results, profile: str) -> list[str]:
@@ -61,9 +66,47 @@ def many_classes(rows: Sequence[Row]) -> str:
     return f"{text}. {said}."
 
 
-def text_rows(results: Results, profile: str) -> str:
-    """Which change brings table 5 nearest to the printed numbers."""
-    return ""
+def last_layer(comparison: Comparison) -> str:
+    """What the last layer and the ensemble gain, here and in the paper."""
+    noisy = [row for row in comparison.comparable if row.cell.noise != "none"]
+    if not noisy:
+        return "Nothing was run."
+    ours, theirs = (
+        {column: _mean([gain(row, column) for row in noisy]) for column in TAKEN_APART}
+        for gain in (Row.gain, Row.printed_gain)
+    )
+    said = [f"{column} {signed(ours[column])} ({signed(theirs[column])})" for column in TAKEN_APART]
+    text = "Mean gains over the softmax with noise, in points, printed ones in brackets: "
+    text += f"{', '.join(said)}. "
+    if ours["RoG last layer"] < ours[ROG] / 2:
+        text += "Here it is the earlier layers of the ensemble that carry the method. "
+    return (
+        f"{text}The table below changes one thing of the training at a time, to see whether "
+        "memorisation, augmentation or the number of images is the reason."
+    )
+
+
+def text_rows(rows: Sequence[Rows]) -> str:
+    """Which change brings the text rows nearest to the printed numbers."""
+    return " ".join(_nearest(row) for row in rows)
+
+
+def _nearest(rows: Rows) -> str:
+    """The changes of training, sorted by their distance from what is printed."""
+    distance = {name: rows.distance(name) for name in ("", *VARIATIONS)}
+    known = {name: d for name, d in distance.items() if not np.isnan(d)}
+    if len(known) < 2 or "" not in known:
+        return f"{named(rows.data)} ({rows.method}): no change was tried."
+    best = min(known, key=known.__getitem__)
+    what = (
+        f"the change that comes nearest is: {VARIATIONS[best].text}"
+        if best
+        else "no change comes nearer than the table's own setting"
+    )
+    return (
+        f"*{named(rows.data)}, {rows.method}*: our softmax and RoG are {known['']:.1f} points from "
+        f"the printed ones (mean distance); {what} ({known[best]:.1f})."
+    )
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -15,8 +15,8 @@ def sheets_of(what: str, scope: Scope, results: Results) -> list[Sheet]:
     """The sheets of a table, of all tables, or of a single cell."""
     if what == ALL:
         return [summary_sheet(scope, results)]
-    if what == VARIED:
-        return varied_sheets(results, scope.profile)
+    if what in VARIED:
+        return varied_sheets(results, scope.profile, VARIED[what])
     if what.removeprefix("table") in TABLES and what.startswith("table"):
         return [table_sheet(_compared(what.removeprefix("table"), scope, results))]
     (cell,) = find_cells(what, scope)

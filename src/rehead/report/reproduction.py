@@ -22,10 +22,10 @@ from rehead.experiments.theory.kept import read_theorem
 from rehead.files.atomic import write_atomically
 from rehead.report.compared import signed, table_sheet
 from rehead.report.figures import draw_all, kept_in, theorem_sheet
-from rehead.report.findings import many_classes, table_findings, text_rows
+from rehead.report.findings import last_layer, many_classes, table_findings, text_rows
 from rehead.report.reproduced import summary_sheet
 from rehead.report.sheets import render
-from rehead.report.varied import varied_sheets
+from rehead.report.varied import text_tables, varied_sheets
 
 TEMPLATE = "reproduction.md.j2"
 
@@ -78,10 +78,9 @@ class Page:
         """What is odd about printed numbers of a table."""
         return [f"{note.where}: {note.text}" for note in published().notes if note.table == table]
 
-    @property
-    def variations(self) -> list[tuple[str, str]]:
-        """Table 5 taken apart: titles and tables."""
-        sheets = varied_sheets(self.results, self.profile)
+    def variations(self, table: str) -> list[tuple[str, str]]:
+        """A table taken apart: titles and tables."""
+        sheets = varied_sheets(self.results, self.profile, table)
         return [(sheet.title, render(sheet, "markdown")) for sheet in sheets]
 
     def mean(self, table: str, column: str, **where: Any) -> float:
@@ -121,7 +120,12 @@ class Page:
     @property
     def text_rows(self) -> str:
         """Why the text rows differ, as far as it was tested."""
-        return text_rows(self.results, self.profile)
+        return text_rows(text_tables(self.results, self.profile))
+
+    @property
+    def last_layer(self) -> str:
+        """What the last layer and the ensemble gain."""
+        return last_layer(self.compared("1"))
 
     @property
     def networks(self) -> dict[str, float]:

@@ -1,8 +1,9 @@
-"""Table 5 taken apart: one change at a time, and what it does to softmax and RoG."""
+"""Tables taken apart: one change at a time, and what it does to softmax and RoG."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,11 +14,12 @@ from rehead.experiments.published import published
 from rehead.experiments.results import RAN, Result, Results
 from rehead.experiments.tables import VARIED, table_cells, varied_cells
 from rehead.experiments.variations import VARIATIONS
-from rehead.report.compared import named, noise_name, spread
+from rehead.report.compared import named, noise_name, number, spread
 from rehead.report.sheets import Sheet
 
 DATA = ("reuters8", "twitter_pos")
-METHODS = tuple(dict.fromkeys(v.method for v in VARIATIONS.values()))
+METHODS = tuple(dict.fromkeys(v.method for v in VARIATIONS.values() if v.table == "5"))
+IMAGES = (SOFTMAX, "LDA", "RoG last layer", "LDA ensemble", ROG, AUTO, "oracle")
 INFERENCE = ("RoG last layer", "LDA ensemble", *TEXT, "RoG authors", "identity", AUTO, "oracle")
 """Changes of inference alone, on the networks of the table itself."""
 
@@ -54,18 +56,35 @@ class Rows(NamedTuple):
         return [spread(self.values(c, kind, variation)) for kind in VARIED for c in columns]
 
     @property
-    def printed(self) -> list[str]:
-        """Softmax and RoG as the paper has them."""
-        entries = {
+    def printed(self) -> dict[tuple[str, float], dict[str, float]]:
+        """What the paper has, by noise."""
+        return {
             (e.noise, e.rate): e.accuracy
             for e in published().of("5")
             if (e.data, e.method) == (self.data, self.method)
         }
-        return [f"{entries[kind][column]:.2f}" for kind in VARIED for column in (SOFTMAX, ROG)]
+
+    def distance(self, variation: str = "") -> float:
+        """Mean distance of softmax and RoG from what is printed, with noise; NaN if not run."""
+        noisy = [kind for kind in VARIED if kind[0] != "none"]
+        found = [
+            abs(values.mean() - self.printed[kind][column])
+            for kind in noisy
+            for column in (SOFTMAX, ROG)
+            if len(values := self.values(column, kind, variation))
+        ]
+        return float(np.mean(found)) if len(found) == 2 * len(noisy) else float("nan")
 
 
-def varied_sheets(results: Results, profile: str = "quick") -> list[Sheet]:
-    """For each data set: changes of training, then changes of inference."""
+def text_tables(results: Results, profile: str) -> list[Rows]:
+    """For each data set and each method that was varied."""
+    return [Rows.read(data, method, results, profile) for data in DATA for method in METHODS]
+
+
+def varied_sheets(results: Results, profile: str = "quick", table: str = "5") -> list[Sheet]:
+    """Of table 5, for each data set: changes of training, then changes of inference."""
+    if table == "1":
+        return [images_sheet(results, profile)]
     sheets = []
     for data in DATA:
         rows = {method: Rows.read(data, method, results, profile) for method in METHODS}
@@ -74,11 +93,29 @@ def varied_sheets(results: Results, profile: str = "quick") -> list[Sheet]:
     return sheets
 
 
+def images_sheet(results: Results, profile: str) -> Sheet:
+    """Table 1 with uniform noise: one change of training at a time."""
+    varied = varied_cells(profile, "1")
+    plain = [replace(c, variation="") for c in varied if c.variation == varied[0].variation]
+    lines = []
+    for cell in sorted([*plain, *varied], key=lambda c: c.network):
+        found = results.read(cell)
+        if found is None or found.status != RAN:
+            continue
+        change = VARIATIONS[cell.variation].text if cell.variation else "as in the table"
+        texts = [number(found.accuracy(column)) for column in IMAGES]
+        fitted = number(100 * found.network["fitted"], 0)
+        lines.append([named(cell.network), change, fitted, *texts])
+    title = f"CIFAR-10, {noise_name(varied[0])}, seed 0: one change of training at a time"
+    return Sheet(title, ["network", "change", "fitted", *IMAGES], lines, n_labels=2)
+
+
 def training_sheet(rows: Rows) -> Sheet:
     """Softmax and RoG where one thing of the training was changed."""
     pair = (SOFTMAX, ROG)
     header = ["change", *(f"{column}, {_noise(kind)}" for kind in VARIED for column in pair)]
-    lines = [["printed", *rows.printed], ["as in the table", *rows.texts(pair)]]
+    printed = [f"{rows.printed[kind][column]:.2f}" for kind in VARIED for column in pair]
+    lines = [["printed", *printed], ["as in the table", *rows.texts(pair)]]
     lines += [
         [VARIATIONS[name].text, *rows.texts(pair, name)]
         for name in dict.fromkeys(c.variation for c in varied_cells() if c.data == rows.data)

@@ -124,6 +124,16 @@ _TEXT = Recipe(
     drop_last=True,
 )
 
+# Made to memorise: no augmentation, no weight decay.
+_QUICK = Recipe(
+    epochs=12,
+    batch_size=64,
+    optimizer="adam",
+    learning_rate=2e-3,
+    schedule="cosine",
+    warmup=0.2,
+)
+
 RECIPES: dict[str, Recipe] = {
     "table1": _PAPER,
     "table2": _PAPER,
@@ -138,15 +148,8 @@ RECIPES: dict[str, Recipe] = {
     "table6-cifar100": _PAPER_100,
     "table7": _PAPER,
     "table8": _PAPER,
-    # Made to memorise: no augmentation, no weight decay.
-    "quick": Recipe(
-        epochs=12,
-        batch_size=64,
-        optimizer="adam",
-        learning_rate=2e-3,
-        schedule="cosine",
-        warmup=0.2,
-    ),
+    "quick": _QUICK,
+    "quick-augmented": replace(_QUICK, augment=("crop", "flip")),
     # For labellers, which are to be right as often as few clean samples allow.
     "quick-labeller": Recipe(
         epochs=60,
