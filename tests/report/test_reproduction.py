@@ -54,6 +54,13 @@ def test_a_page_follows_its_results(results, tmp_path):
     assert "Call `rehead reproduce figure2a`" in written.missing["2a"]
 
 
+def test_what_holds_for_one_profile_is_said_of_no_other(results):
+    """Sizes of the profile quick, and why its accuracies are low."""
+    assert "5,000 images, without augmentation" in reproduction_page(results)
+    keep_theorem(results.folder / "paper", "tiny")
+    assert "without augmentation" not in reproduction_page(results, "paper")
+
+
 def test_rows_and_means_of_a_page(results):
     page = Page(results, "quick")
     assert page.mean("2", "RoG", network="resnet34") == pytest.approx(61.0)

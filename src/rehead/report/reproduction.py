@@ -14,6 +14,7 @@ from rehead.experiments.asked import Scope
 from rehead.experiments.comparison import Comparison, Row, compare
 from rehead.experiments.figures.drawing import read_content
 from rehead.experiments.figures.registry import FIGURES
+from rehead.experiments.profiles import IMAGES
 from rehead.experiments.published import published
 from rehead.experiments.results import RAN, Results
 from rehead.experiments.tables import TABLES
@@ -126,6 +127,16 @@ class Page:
     def last_layer(self) -> str:
         """What the last layer and the ensemble gain."""
         return last_layer(self.compared("1"))
+
+    @property
+    def images(self) -> int:
+        """Training images of the profile ``quick``."""
+        return IMAGES
+
+    @property
+    def text_seeds(self) -> int:
+        """How many seeds the rows of table 5 have at most."""
+        return max((len(row.results) for row in self.compared("5").ran), default=0)
 
     @property
     def networks(self) -> dict[str, float]:
