@@ -109,7 +109,7 @@ def find_cells(what: str, scope: Scope) -> list[Cell]:
     4
     >>> find_cells("tabel7", Scope())  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: There is no 'tabel7'. Did you mean 'table7'? ...
+    ValueError: There is no 'tabel7'. Did you mean 'table7' ...
     """
     if what == ALL:
         wanted = [*(f"table{t}" for t in ORDER), *VARIED]
