@@ -7,9 +7,13 @@ from dataclasses import replace
 import pytest
 
 from rehead.cli.reproduce import progress_text
+from rehead.experiments.asked import Scope, find_cells
+from rehead.experiments.figures.drawing import write_content
+from rehead.experiments.plans import columns_of
 from rehead.experiments.results import Result, Results
 from rehead.experiments.sweep import FolderLock, Progress
 from rehead.experiments.tables import table_cells
+from rehead.report.figures import kept_in
 
 from ..experiments.results_of import result_of
 
@@ -75,7 +79,13 @@ def test_other_forms_to_a_file(invoke, form, asked, tmp_path):
         (["table2", "--profile", "qiuck"], "Did you mean 'quick'"),
         (["table2", "--format", "cvs", "--show"], "Did you mean 'csv'"),
         (["table2", "--data", "digit"], "Did you mean 'digits'"),
+        (["table2", "--profile", "qiuck", "--show"], "Did you mean 'quick'"),
+        (["table2", "--data", "digit", "--show"], "Did you mean 'digits'"),
+        (["figure2d", "--show"], "Did you mean 'figure2"),
         (["table2", "--show", "-o", "nowhere/table.md"], "no folder nowhere"),
+        (["table2", "--show", "--cells", "2"], "--show runs none"),
+        (["page", "--format", "csv"], "always Markdown"),
+        (["figure2a", "--seeds", "2"], "seeds has no effect on 'figure2a'"),
     ],
 )
 def test_what_was_mistyped_is_named(invoke, arguments, said, asked):
@@ -114,6 +124,48 @@ def test_missing_data_is_said(invoke, asked, tmp_path, monkeypatch):
     assert done.exit_code == 0
     assert "data not here" in done.output
     assert "docs/data-sets.md" in done.stdout
+
+
+def test_why_cells_did_not_run_is_said_once(invoke, asked, tmp_path, monkeypatch):
+    monkeypatch.setenv("REHEAD_DATA", str(tmp_path / "empty"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    done = invoke("reproduce", "table2", "--data", "tinyimagenet32", *asked)
+    assert done.exit_code == 0
+    assert done.stderr.count("docs/data-sets.md tells how") == 1
+    assert "12 of 12 cells: There is no images.webp" in " ".join(done.stderr.split())
+
+
+def test_a_figure_whose_features_are_gone_is_drawn_as_it_was_kept(invoke, asked, tmp_path):
+    one = find_cells("figure1b", Scope("tiny", "digits"))
+    Results(tmp_path / "results").write(finished(one[0]))
+    digits = ["--profile", "tiny", "--data", "digits", *asked]
+    gone = invoke("reproduce", "figure1b", *digits)
+    assert gone.exit_code == 1
+    assert "with another folder of results" in gone.stderr
+    kept = kept_in(tmp_path / "results", "tiny", "digits")
+    write_content("1b", places(), kept)
+    drawn = invoke("reproduce", "figure1b", *digits)
+    assert drawn.exit_code == 0, drawn.output
+    assert "figure1b is drawn as it was kept" in drawn.stderr
+    assert (kept / "1b.png").exists()
+
+
+def finished(cell):
+    return result_of(cell, **{name.replace(" ", "_"): 50.0 for name in columns_of(cell)})
+
+
+def places():
+    return {
+        "caption": "Two samples.",
+        "network": "densenet100",
+        "data": "digits32",
+        "noise_rate": 0.2,
+        "class_names": ["0", "1"],
+        "x": [0.0, 1.0],
+        "y": [0.0, 1.0],
+        "label": [0, 1],
+        "wrong": [0, 1],
+    }
 
 
 def test_progress_in_words():

@@ -2,7 +2,15 @@
 
 import pytest
 
-from rehead.experiments.asked import ALL, VARIED, Scope, find_cells, names, some
+from rehead.experiments.asked import (
+    ALL,
+    VARIED,
+    Scope,
+    check_asked,
+    find_cells,
+    names,
+    some,
+)
 from rehead.experiments.tables import table_cells
 
 
@@ -63,3 +71,31 @@ def test_cells_of_figures():
     assert labelled.labeller == "resnet34"
     with pytest.raises(ValueError, match="Did you mean 'figure2"):
         find_cells("figure2d", Scope())
+
+
+@pytest.mark.parametrize(
+    ("what", "ignored"),
+    [
+        ("theorem", {"data": "digits"}),
+        ("theorem", {"seeds": 2}),
+        ("page", {"cells": 2}),
+        ("figure1c", {"data": "digits"}),
+        ("figure2a", {"seeds": 2}),
+        ("table5-variations", {"data": "digits"}),
+        ("table1-variations", {"seeds": 3}),
+        ("table7-cifar10-densenet100-open-set60-cifar100-cross-entropy-0", {"cells": 2}),
+    ],
+)
+def test_what_would_be_ignored_is_refused(what, ignored):
+    with pytest.raises(ValueError, match=f"{next(iter(ignored))} has no effect on '{what}'"):
+        check_asked(what, Scope(**ignored))
+    assert check_asked(what, Scope()) == Scope()
+
+
+def test_all_that_has_an_effect_is_taken():
+    assert check_asked(ALL, Scope("tiny", "Digits", 2, 3)) == Scope("tiny", "digits", 2, 3)
+    assert check_asked("figure2a", Scope(data="digits", cells=1)).cells == 1
+    with pytest.raises(ValueError, match="Did you mean 'quick'"):
+        check_asked("table2", Scope("qiuck"))
+    with pytest.raises(ValueError, match="There is no 'figure9'"):
+        check_asked("figure9", Scope())

@@ -49,6 +49,17 @@ def test_the_learning_rate_alone_changes_with_cosine(data):
     assert varied.learning_rate_at(14.99) < 1e-5
 
 
+@pytest.mark.parametrize("profile", ["quick", "paper"])
+def test_half_of_the_epochs_is_half_of_what_would_be_trained(profile):
+    cell = dataclasses.replace(IMAGES, profile=profile)
+    plain, varied = (
+        settings_of(cell),
+        settings_of(dataclasses.replace(cell, variation="half-as-long")),
+    )
+    whole = plain.epochs or find_recipe(plain.recipe, plain.data).epochs
+    assert varied.epochs == whole // 2 > 1
+
+
 def test_tfidf_is_trained_like_the_words():
     varied = vary(settings_of(PLAIN), "tf-idf")
     assert find_recipe(varied.recipe, varied.data) == find_recipe("table5", "reuters8")

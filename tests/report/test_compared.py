@@ -8,7 +8,7 @@ from rehead.experiments.results import Result, Results
 from rehead.experiments.tables import cell_of, table_cells
 from rehead.report.compared import noise_name, number, signed, spread, table_sheet
 
-from ..experiments.results_of import write_seeds
+from ..experiments.results_of import result_of, write_seeds
 
 
 @pytest.fixture
@@ -37,7 +37,25 @@ def test_what_did_not_run_is_said(results):
     sheet = table_sheet(compare("2", results))
     states = {row[sheet.header.index("seeds")] for row in sheet.rows}
     assert states == {"data not here", "not run"}
-    assert "SVHN: data not here (1 rows)" in " ".join(sheet.notes)
+    assert "SVHN: data not here (1 row)" in " ".join(sheet.notes)
+
+
+def test_how_much_noise_a_labeller_made_is_said(results):
+    cell = table_cells("6")[0]
+    results.write(result_of(cell, noise_rate=0.41, softmax=50.0, RoG=51.0, auto=52.0))
+    sheet = table_sheet(compare("6", results))
+    row = dict(zip(sheet.header, sheet.rows[0], strict=True))
+    assert (row["noise"], row["wrong labels"], row["seeds"]) == ("semantic 32%", "41", "1")
+    assert "as our labellers made it" in sheet.notes[0]
+    assert "wrong labels" not in table_sheet(compare("2", results)).header
+
+
+def test_deviations_are_counted(results):
+    first, second = table_cells("5", seeds=1)[0], table_cells("5", seeds=1)[-1]
+    for cell in (first, second):
+        results.write(result_of(cell, softmax=50.0, RoG=51.0))
+    (said,) = [n for n in table_sheet(compare("5", results)).notes if n.startswith("Deviations")]
+    assert "the official dev tweets held out, not 570 samples (1 of 2 rows)" in said
 
 
 @pytest.mark.parametrize("table", "12345678")

@@ -24,9 +24,11 @@ def request_(tmp_path):
 
 def test_a_figure_is_kept_and_drawn_from_that(request_, tmp_path):
     content = collect_figure("1c", request_)
-    results = tmp_path / "results"
-    assert (kept_in(results, "tiny") / "1c.json").exists()
-    files = draw_kept("1c", results, "tiny", tmp_path / "pictures")
+    kept = kept_in(tmp_path / "results", "tiny", "digits")
+    assert (kept / "1c.json").exists()
+    # What shows the paper's data is not overwritten by what shows other data.
+    assert not kept_in(tmp_path / "results", "tiny").exists()
+    files = draw_kept("1c", kept, tmp_path / "pictures")
     assert [file.name for file in files] == ["1c.png", "1c.svg"]
     sheet = caption_sheet("1c", content, files)
     assert sheet.title == "Figure 1c. The MCD estimator, illustrated"

@@ -1,5 +1,7 @@
 """Sheets by name."""
 
+from dataclasses import replace
+
 import pytest
 
 from rehead.experiments.asked import Scope
@@ -22,6 +24,15 @@ def test_a_table_all_tables_and_a_cell(tmp_path):
     assert one.rows[1][:2] == ["RoG", "61.25"]
     (missing,) = sheets_of(table_cells("2")[1].name, Scope(), results)
     assert missing.notes == ["not run: not run yet"]
+
+
+def test_a_cell_tells_about_its_network(tmp_path):
+    results = Results(tmp_path)
+    cell = table_cells("2")[0]
+    network = {"fitted": 0.9996, "parameters": 10528074.0, "source": "537ab4d4ef5a3321"}
+    results.write(replace(result_of(cell, softmax=60.0), network=network))
+    (one,) = sheets_of(cell.name, Scope(), results)
+    assert one.notes == ["fitted 0.9996, parameters 10,528,074, source 537ab4d4ef5a3321"]
 
 
 def test_variations(tmp_path):

@@ -49,8 +49,16 @@ def test_a_page_follows_its_results(results, tmp_path):
     assert "below RoG**: table2-cifar10-resnet34-none-cross-entropy (-1.5)" in text
     results.write(result_of(table_cells("2")[3], softmax=50.0, RoG=51.0, auto=52.0))
     assert reproduction_page(results) != text
-    files = write_pages(results.folder, tmp_path / "page.md")
-    assert all(file.exists() for file in files)
+    written = write_pages(results.folder, tmp_path / "page.md")
+    assert all(file.exists() for file in written.files)
+    assert "Call `rehead reproduce figure2a`" in written.missing["2a"]
+
+
+def test_what_holds_for_one_profile_is_said_of_no_other(results):
+    """Sizes of the profile quick, and why its accuracies are low."""
+    assert "5,000 images, without augmentation" in reproduction_page(results)
+    keep_theorem(results.folder / "paper", "tiny")
+    assert "without augmentation" not in reproduction_page(results, "paper")
 
 
 def test_rows_and_means_of_a_page(results):

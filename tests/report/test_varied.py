@@ -21,3 +21,4 @@ def test_each_variation_has_a_row_and_printed_numbers_are_beside(tmp_path):
     long = dict(zip(sheets[0].header, rows[VARIATIONS["long"].text], strict=True))
     assert long["RoG, uniform 40%"] == "61.0"
     assert long["RoG, uniform 20%"] == "–"
+    assert sheets[0].notes == ["Seeds: 0 as in the table, 1 with a change."]

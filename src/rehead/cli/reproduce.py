@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -70,17 +71,19 @@ def reproduce(
 
     What was measured is kept and not run again; after an interruption the same command goes on.
     """
-    from rehead.experiments.asked import Scope
+    from rehead.experiments.asked import Scope, check_asked
     from rehead.experiments.cache import Cache, default_folder
     from rehead.experiments.results import Results
     from rehead.experiments.sweep import Sweep
     from rehead.report.sheets import check_form
 
     check_form(form)
+    scope = check_asked(what, Scope(profile, data, seeds, cells))
+    _check_together(what, form, show=show, cells=cells)
     if output is not None:
         need_folder(output / "x" if _is_picture(what) and output.is_dir() else output)
     store = Cache(cache or default_folder(), int(cache_limit * 1e9))
-    asked = Asked(what, Scope(profile, data, seeds, cells), Sweep(Results(results), store, jobs))
+    asked = Asked(what, scope, Sweep(Results(results), store, jobs))
     if list_cells:
         _list(asked)
         return
@@ -90,6 +93,16 @@ def reproduce(
         _write_page(asked, output or Path("reproduction.md"))
         return
     _put(asked, _shown(asked, output, form), None if _is_picture(what) else output)
+
+
+def _check_together(what: str, form: str, *, show: bool, cells: int | None) -> None:
+    """Options that would be ignored beside others."""
+    if show and cells is not None:
+        raise typer.BadParameter(
+            "--cells says how many to run, and --show runs none; leave one out"
+        )
+    if what == PAGE and form != "terminal":
+        raise typer.BadParameter("the page is always Markdown; leave --format out")
 
 
 class Asked(NamedTuple):
@@ -116,6 +129,13 @@ class Asked(NamedTuple):
 
         sweep, scope = self.sweep, self.scope
         return Request(sweep.results, sweep.cache, scope.profile, scope.data)
+
+    @property
+    def figures(self) -> Path:
+        """The folder of what figures show."""
+        from rehead.report.figures import kept_in
+
+        return kept_in(self.results, self.scope.profile, self.scope.data)
 
 
 def _is_picture(what: str) -> bool:
@@ -149,14 +169,26 @@ def _run(asked: Asked) -> None:
     if what in (THEOREM, ALL):
         _run_theorem(asked)
     if what.startswith(FIGURE):
-        from rehead.report.figures import collect_figure
-
-        collect_figure(what.removeprefix(FIGURE), asked.request)
+        _collect(asked)
     if what == ALL:
         from rehead.report.figures import collect_all
 
         for name, why in collect_all(asked.request).items():
             typer.echo(f"figure{name}: {why}", err=True)
+
+
+def _collect(asked: Asked) -> None:
+    """Collect a figure; where its features are gone, what was kept of it is drawn."""
+    from rehead.experiments.figures.cells import NothingToDrawError
+    from rehead.report.figures import collect_figure
+
+    name = asked.what.removeprefix(FIGURE)
+    try:
+        collect_figure(name, asked.request)
+    except NothingToDrawError as error:
+        if not (asked.figures / f"{name}.json").exists():
+            raise
+        typer.echo(f"{asked.what} is drawn as it was kept. {error}", err=True)
 
 
 def _run_theorem(asked: Asked) -> None:
@@ -177,12 +209,17 @@ def _run_cells(asked: Asked) -> None:
     todo = sum(not asked.sweep.is_done(cell) for cell in chosen)
     if not todo:
         return
+    reasons: Counter[str] = Counter()
     with plain_lines(), progress_bar("cells", todo) as advance:
 
         def tell(progress: Progress) -> None:
             advance(0 if progress.result is None else 1, progress_text(progress))
+            if progress.result is not None and progress.result.reason:
+                reasons[progress.result.reason] += 1
 
         run_sweep(asked.sweep, chosen, tell)
+    for reason, n in reasons.items():
+        typer.echo(f"{n} of {todo} cells: {reason}", err=True)
 
 
 def progress_text(progress: Progress) -> str:
@@ -212,20 +249,19 @@ def _shown(asked: Asked, output: Path | None, form: str) -> str:
 
 def _figure(asked: Asked, output: Path | None) -> Sheet:
     from rehead.experiments.figures.drawing import read_content
-    from rehead.report.figures import caption_sheet, draw_kept, kept_in
+    from rehead.report.figures import caption_sheet, draw_kept
 
-    name, profile = asked.what.removeprefix(FIGURE), asked.scope.profile
-    folder = kept_in(asked.results, profile)
-    files = draw_kept(name, asked.results, profile, output or folder)
-    return caption_sheet(name, read_content(name, folder), files)
+    name = asked.what.removeprefix(FIGURE)
+    files = draw_kept(name, asked.figures, output or asked.figures)
+    return caption_sheet(name, read_content(name, asked.figures), files)
 
 
 def _theorem(asked: Asked, output: Path | None) -> Sheet:
     from rehead.experiments.theory.drawing import draw_theorem
     from rehead.experiments.theory.kept import read_theorem
-    from rehead.report.figures import kept_in, theorem_sheet
+    from rehead.report.figures import theorem_sheet
 
-    folder = output or kept_in(asked.results, asked.scope.profile)
+    folder = output or asked.figures
     folder.mkdir(parents=True, exist_ok=True)
     result = read_theorem(asked.kept)
     for form in ("png", "svg"):
@@ -236,5 +272,8 @@ def _theorem(asked: Asked, output: Path | None) -> Sheet:
 def _write_page(asked: Asked, output: Path) -> None:
     from rehead.report.reproduction import write_pages
 
-    for file in write_pages(asked.results, output, asked.scope.profile):
+    written = write_pages(asked.results, output, asked.scope.profile)
+    for file in written.files:
         typer.echo(f"{asked.what}: {file}")
+    for name, why in written.missing.items():
+        typer.echo(f"{FIGURE}{name} was not drawn: {why}", err=True)

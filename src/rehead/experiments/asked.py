@@ -6,7 +6,10 @@ import difflib
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from rehead import _validation as check
+from rehead.data import find_dataset
 from rehead.experiments.cell import Cell
+from rehead.experiments.profiles import PROFILES
 from rehead.experiments.tables import ORDER, TABLES, VARIED_TABLES, table_cells, varied_cells
 
 VARIED = {f"table{table}-variations": table for table in VARIED_TABLES}
@@ -50,6 +53,47 @@ class Scope(NamedTuple):
     cells: int | None = None
 
 
+def check_asked(what: str, scope: Scope) -> Scope:
+    """The scope with its data set as the package spells it.
+
+    Raises
+    ------
+    ValueError
+        If there is no such thing, profile or data set, or if a part of the scope has no effect.
+
+    Examples
+    --------
+    >>> from rehead.experiments.asked import Scope, check_asked
+    >>> check_asked("table2", Scope(data="Digits")).data
+    'digits'
+    >>> check_asked("figure2a", Scope(seeds=3))
+    Traceback (most recent call last):
+    ValueError: seeds has no effect on 'figure2a'. Leave it out: only the first seed is run for it.
+    """
+    check.check_choice(scope.profile, PROFILES, "profile")
+    if what not in (THEOREM, PAGE):
+        find_cells(what, scope)
+    for name, why in _without_effect(what).items():
+        if getattr(scope, name) is not None:
+            raise ValueError(f"{name} has no effect on {what!r}. Leave it out: {why}.")
+    return scope if scope.data is None else scope._replace(data=find_dataset(scope.data).name)
+
+
+def _without_effect(what: str) -> dict[str, str]:
+    """Fields of a scope that say nothing about what is asked for, and why."""
+    if what in (THEOREM, f"{FIGURE}1c"):
+        return dict.fromkeys(("data", "seeds", "cells"), "it is simulated")
+    if what == PAGE:
+        return dict.fromkeys(("data", "seeds", "cells"), "the page shows all that was measured")
+    if what.startswith(FIGURE):
+        return {"seeds": "only the first seed is run for it"}
+    if what in VARIED:
+        return dict.fromkeys(("data", "seeds"), "the variations have data and seeds of their own")
+    if what != ALL and what not in names():
+        return {"cells": "it is one cell"}
+    return {}
+
+
 def names() -> list[str]:
     """Names of tables and sets of cells."""
     return [*(f"table{t}" for t in TABLES), *VARIED]
@@ -65,7 +109,7 @@ def find_cells(what: str, scope: Scope) -> list[Cell]:
     4
     >>> find_cells("tabel7", Scope())  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: There is no 'tabel7'. Did you mean 'table7'? ...
+    ValueError: There is no 'tabel7'. Did you mean 'table7' ...
     """
     if what == ALL:
         wanted = [*(f"table{t}" for t in ORDER), *VARIED]

@@ -56,9 +56,15 @@ class Row(NamedTuple):
         found = self.ours(column)
         return float(found.mean()) if len(found) else float("nan")
 
+    def above(self, column: str, other: str) -> float:
+        """By how much it is above another one, over the seeds that have both; NaN without any."""
+        differences = np.array([r.accuracy(column) - r.accuracy(other) for r in self.results])
+        known = differences[~np.isnan(differences)]
+        return float(known.mean()) if len(known) else float("nan")
+
     def gain(self, column: str = ROG) -> float:
         """By how much it is above the softmax here."""
-        return self.mean(column) - self.mean(SOFTMAX)
+        return self.above(column, SOFTMAX)
 
     def printed_gain(self, column: str = ROG) -> float:
         """By how much it is above the softmax in the paper; NaN where that is not printed."""
@@ -110,8 +116,9 @@ class Comparison(NamedTuple):
 
     @property
     def comparable(self) -> list[Row]:
-        """Rows with results where the paper prints a gain."""
-        return [row for row in self.ran if not np.isnan(row.printed_gain(self.gain_of))]
+        """Rows where a gain was measured, and the paper prints one."""
+        column = self.gain_of
+        return [r for r in self.ran if not np.isnan(r.gain(column) + r.printed_gain(column))]
 
 
 class Agreement(NamedTuple):
@@ -128,9 +135,9 @@ class Agreement(NamedTuple):
     rank_correlation : float
         Spearman's, of the gains; NaN with fewer than three rows.
     auto_above : int
-        Rows where the default is above RoG.
+        Rows where the default is above RoG, of all that ran, printed or not.
     auto_gain : float
-        By how much it is, on average.
+        By how much it is, on average over these.
     """
 
     n: int
@@ -188,7 +195,8 @@ def agreement(comparison: Comparison) -> Agreement:
     rows, column = comparison.comparable, comparison.gain_of
     ours = np.array([row.gain(column) for row in rows])
     theirs = np.array([row.printed_gain(column) for row in rows])
-    over = np.array([row.mean(AUTO) - row.mean(column) for row in comparison.ran])
+    over = np.array([row.above(AUTO, column) for row in comparison.ran])
+    over = over[~np.isnan(over)]
     enough = len(rows) >= 3 and len(set(ours)) > 1 and len(set(theirs)) > 1
     return Agreement(
         n=len(rows),

@@ -154,12 +154,24 @@ def generators(settings: TrainSettings) -> tuple[np.random.Generator, np.random.
     return first, second
 
 
+def held_out_of(limit: int) -> int:
+    """How many samples are held out beside so many training samples.
+
+    Examples
+    --------
+    >>> from rehead.experiments.noisy import held_out_of
+    >>> held_out_of(5000), held_out_of(50_000)
+    (555, 1000)
+    """
+    return min(1000, max(1, limit // 9))
+
+
 def load_inputs(settings: TrainSettings) -> Splits:
     """The data set, or its first samples, of which validation samples are drawn."""
     if settings.limit is None:
         return data.load(settings.data, random_state=settings.seed, validation=settings.validation)
     splits = data.load(settings.data, random_state=settings.seed, validation=0)
-    n = min(1000, max(1, settings.limit // 9))
+    n = held_out_of(settings.limit)
     part = Split(*(a[: settings.limit + n] for a in splits.train))
     rng = np.random.default_rng(np.random.SeedSequence([settings.seed, 4]))
     held_out = np.zeros(len(part.y), bool)

@@ -22,7 +22,7 @@ from rehead.data import DataMissingError, DownloadError
 from rehead.experiments.cache import Cache, digest
 from rehead.experiments.cell import Cell
 from rehead.experiments.circumstances import commit, hardware, now, versions
-from rehead.experiments.columns.registry import find_column
+from rehead.experiments.columns.registry import SOFTMAX, find_column
 from rehead.experiments.plans import columns_of, source_of
 from rehead.experiments.results import NO_DATA, NOT_RUN, Measurement, Result, ResultError
 from rehead.experiments.sources import Source, load_task
@@ -73,7 +73,7 @@ def run(
     except (DataMissingError, DownloadError) as error:
         return Result(cell, NO_DATA, without_folders(str(error)))
     if earlier is not None and earlier.measurements:
-        check_same_network(earlier, facts)
+        check_same_network(earlier, task, facts)
     shared = [m for m in _shared(same, source).values() if m.column in missing]
     measured, failed = measure_all(
         task, [n for n in missing if n not in {m.column for m in shared}]
@@ -111,16 +111,22 @@ def is_same_source(result: Result, source: Source) -> bool:
     return bool(result.network.get(SOURCE, wanted) == wanted)
 
 
-def check_same_network(earlier: Result, facts: Mapping[str, float]) -> None:
-    """Raise where a network was trained again, and came out differently."""
-    before = earlier.network.get("fitted")
-    fitted = round(facts.get("fitted", 0.0), 5)
-    if before is not None and fitted != before:
-        raise ResultError(
-            f"The network of {earlier.cell.name} was trained again, and is another one: it fits "
-            f"{fitted:.3%} of its labels, not {before:.3%}. Another machine or other packages can "
-            "do that. Delete the file of the result, and it is measured anew."
-        )
+def check_same_network(earlier: Result, task: Task, facts: Mapping[str, float]) -> None:
+    """Raise where a network was trained again, and came out differently.
+
+    Networks that memorise all fit the same share of their labels, so test predictions count, too.
+    """
+    shares = {"of its labels": (earlier.network.get("fitted"), facts.get("fitted"))}
+    if SOFTMAX in earlier.columns and task.test.outputs is not None:
+        right = float((task.test.outputs.argmax(axis=1) == task.test.y).mean())
+        shares["of the test labels"] = (earlier.columns[SOFTMAX].accuracy, right)
+    for what, (before, after) in shares.items():
+        if before is not None and round(after or 0.0, 5) != round(before, 5):
+            raise ResultError(
+                f"The network of {earlier.cell.name} was trained again, and is another one: it "
+                f"fits {after or 0.0:.3%} {what}, not {before:.3%}. Another machine or other "
+                "packages can do that. Delete the file of the result, and it is measured anew."
+            )
 
 
 def missing_columns(earlier: Result | None, wanted: Sequence[str]) -> list[str]:

@@ -100,7 +100,7 @@ def run_sweep(sweep: Sweep, cells: Sequence[Cell], tell: Tell = lambda progress:
     """
     with _alone(sweep.results):
         groups = _groups([cell for cell in cells if not sweep.is_done(cell)])
-        clock = _Clock(len(groups), sum(map(len, groups)), max(1, sweep.jobs))
+        clock = _Clock(len(groups), sum(map(len, groups)))
         tell(clock.progress(None))
         for results in _finished(sweep, groups):
             clock.network_done(any(result.status == RAN for result in results))
@@ -112,9 +112,9 @@ def run_sweep(sweep: Sweep, cells: Sequence[Cell], tell: Tell = lambda progress:
 class _Clock:
     """Guesses the time that is left."""
 
-    def __init__(self, networks: int, cells: int, jobs: int) -> None:
+    def __init__(self, networks: int, cells: int) -> None:
         self.start = time.monotonic()
-        self.networks, self.total, self.jobs = networks, cells, jobs
+        self.networks, self.total = networks, cells
         self.done = self.trained = 0
 
     def network_done(self, ran: bool) -> None:

@@ -35,7 +35,12 @@ def _set(**values: object) -> Callable[[TrainSettings], TrainSettings]:
 
 
 def _half_as_long(settings: TrainSettings) -> TrainSettings:
-    return dataclasses.replace(settings, epochs=(settings.epochs or 2) // 2)
+    epochs = settings.epochs
+    if epochs is None:
+        from rehead.torch.training import find_recipe
+
+        epochs = find_recipe(settings.recipe, settings.data).epochs
+    return dataclasses.replace(settings, epochs=max(1, epochs // 2))
 
 
 VARIATIONS: dict[str, Variation] = {
@@ -45,7 +50,7 @@ VARIATIONS: dict[str, Variation] = {
     "held-out-1000": Variation("1,000 held-out samples of all classes", _set(validation=1000)),
     "tf-idf": Variation("TF-IDF in place of binary input", _set(data="reuters8_tfidf")),
     "narrow": Variation(
-        "64 features a layer in place of 256: more than that in every class",
+        "64 features a layer in place of 256: fewer than any class has samples",
         _set(model_options={"hidden": (64, 64)}),
     ),
     "with-true-class": Variation(

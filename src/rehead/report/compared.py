@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -39,6 +40,7 @@ LABELS: dict[str, Callable[[Cell], str]] = {
 }
 """What tells rows apart; a column of the sheet where it is not the same in all rows."""
 NOTHING = "–"
+WRONG = "wrong labels"
 
 
 def named(name: str) -> str:
@@ -48,7 +50,10 @@ def named(name: str) -> str:
 
 def noise_name(cell: Cell) -> str:
     """The noise in words."""
-    return "clean" if cell.noise == "none" else f"{cell.noise} {cell.rate:.0%}"
+    if cell.noise == "none":
+        return "clean"
+    # A labeller on other data than the paper's: how often it is wrong is not known beforehand.
+    return f"{cell.noise} {cell.rate:.0%}" if cell.rate else cell.noise
 
 
 def number(value: float, digits: int = 1) -> str:
@@ -76,10 +81,10 @@ def table_sheet(comparison: Comparison) -> Sheet:
     for column in comparison.shown:
         printed = any(column in row.printed for row in comparison.rows)
         header += [f"{column}, paper", column] if printed else [column]
-    header += ["gain, paper", "gain", "fitted", "seeds"]
+    header += ["gain, paper", "gain", "fitted", *([WRONG] if _is_labelled(comparison) else [])]
     rows = [_cells(row, comparison, labels) for row in comparison.rows]
     title = f"Table {comparison.table}. {comparison.title}"
-    return Sheet(title, header, rows, notes_of(comparison), len(labels))
+    return Sheet(title, [*header, "seeds"], rows, notes_of(comparison), len(labels))
 
 
 def _labels(cells: Sequence[Cell]) -> list[str]:
@@ -91,6 +96,11 @@ def _labels(cells: Sequence[Cell]) -> list[str]:
     ]
 
 
+def _is_labelled(comparison: Comparison) -> bool:
+    """Whether a labeller made the noise: then nobody knows beforehand how much it is."""
+    return any(row.cell.noise == "semantic" for row in comparison.rows)
+
+
 def _cells(row: Row, comparison: Comparison, labels: Sequence[str]) -> list[str]:
     texts = [LABELS[name](row.cell) for name in labels]
     for column in comparison.shown:
@@ -99,36 +109,34 @@ def _cells(row: Row, comparison: Comparison, labels: Sequence[str]) -> list[str]
         texts.append(spread(row.ours(column)))
     gain = comparison.gain_of
     texts += [signed(row.printed_gain(gain)), signed(row.gain(gain)), number(100 * row.fitted, 0)]
+    if _is_labelled(comparison):
+        texts.append(number(100 * row.noise_rate, 0))
     return [*texts, str(len(row.results)) if row.status == RAN else row.status]
 
 
 def notes_of(comparison: Comparison) -> list[str]:
-    """What differs from the paper, by name; and how far the gains go together."""
-    found = agreement(comparison)
-    notes = [
+    """How far the gains go together, what differs from the paper, and what did not run."""
+    together = agreement_text(agreement(comparison))
+    text = (
         f"Accuracy in %. Gain: {comparison.gain_of} above softmax, in points. Fitted: share of the "
-        f"training labels that the network reproduces, in %. {agreement_text(found)}"
-    ]
-    deviating: dict[str, list[str]] = {}
-    for row in comparison.ran:
-        for text in row.deviations:
-            deviating.setdefault(text, []).append(row.cell.name)
-    if deviating:
-        n = len(comparison.ran)
-        parts = [
-            text if len(cells) == n else f"{text} ({len(cells)} of {n} rows)"
-            for text, cells in deviating.items()
-        ]
-        notes.append(f"Deviations: {'; '.join(parts)}.")
-    missing: dict[str, int] = {}
-    for row in comparison.rows:
-        if row.status != RAN:
-            missing[f"{named(row.cell.data)}: {row.status}"] = (
-                missing.get(f"{named(row.cell.data)}: {row.status}", 0) + 1
-            )
-    if missing:
-        notes.append("Not here: " + "; ".join(f"{k} ({n} rows)" for k, n in missing.items()) + ".")
-    return notes
+        f"training labels that the network reproduces, in %. {together}"
+    )
+    if _is_labelled(comparison):
+        text += (
+            " The noise is as the paper reports it; wrong labels: as our labellers made it, in %."
+        )
+    found = Counter(text for row in comparison.ran for text in row.deviations)
+    n = len(comparison.ran)
+    differs = [text if k == n else f"{text} ({k} of {counted(n)})" for text, k in found.items()]
+    states = [f"{named(r.cell.data)}: {r.status}" for r in comparison.rows if r.status != RAN]
+    missing = [f"{state} ({counted(k)})" for state, k in Counter(states).items()]
+    parts = {"Deviations": differs, "Not here": missing}
+    return [text, *(f"{name}: {'; '.join(said)}." for name, said in parts.items() if said)]
+
+
+def counted(n: int) -> str:
+    """How many rows."""
+    return "1 row" if n == 1 else f"{n} rows"
 
 
 def agreement_text(found: Agreement) -> str:
@@ -136,8 +144,8 @@ def agreement_text(found: Agreement) -> str:
     if not found.n:
         return "No row can be compared with the paper."
     text = (
-        f"Above in {found.above} of {found.n} rows here, in {found.above_printed} in the paper; "
-        f"same sign in {found.same_sign}."
+        f"Above in {found.above} of {counted(found.n)} here, in {found.above_printed} in the "
+        f"paper; same sign in {found.same_sign}."
     )
     if not math.isnan(found.rank_correlation):
         text += f" Rank correlation of the gains: {found.rank_correlation:.2f}."

@@ -14,21 +14,21 @@ from rehead.experiments.theory.kept import read_theorem
 from rehead.report.sheets import Sheet
 
 
-def kept_in(results: Path, profile: str) -> Path:
-    """Where contents of figures are."""
-    return results / profile / "figures"
+def kept_in(results: Path, profile: str, data: str | None = None) -> Path:
+    """Where contents of figures are; those of other data than the paper's are apart."""
+    return results / profile / ("figures" if data is None else f"figures-{data}")
 
 
 def collect_figure(name: str, request: Request) -> dict[str, Any]:
     """Collect a figure from results and features, and keep what it shows."""
     content = FIGURES[name].collect(request)
-    write_content(name, content, kept_in(request.results.folder, request.profile))
+    write_content(name, content, kept_in(request.results.folder, request.profile, request.data))
     return content
 
 
-def draw_kept(name: str, results: Path, profile: str, folder: Path) -> list[Path]:
+def draw_kept(name: str, kept: Path, folder: Path) -> list[Path]:
     """Draw a figure from what was kept."""
-    return draw_figure(name, read_content(name, kept_in(results, profile)), folder)
+    return draw_figure(name, read_content(name, kept), folder)
 
 
 def draw_all(results: Path, profile: str, folder: Path) -> dict[str, str]:
@@ -37,7 +37,7 @@ def draw_all(results: Path, profile: str, folder: Path) -> dict[str, str]:
     folder.mkdir(parents=True, exist_ok=True)
     for name in FIGURES:
         try:
-            draw_kept(name, results, profile, folder)
+            draw_kept(name, kept_in(results, profile), folder)
         except FileNotFoundError as error:
             missing[name] = str(error)
     for form in ("png", "svg"):

@@ -58,7 +58,11 @@ def summary_sheet(scope: Scope, results: Results) -> Sheet:
                 signed(together.auto_gain),
             ]
         )
-    return Sheet("The paper's tables", header, rows)
+    note = (
+        "Of table 8, RoG is that of the last layer. Gains are compared where the paper prints "
+        "them; auto and RoG in all rows that ran."
+    )
+    return Sheet("The paper's tables", header, rows, [note])
 
 
 def cell_sheet(result: Result) -> Sheet:
@@ -73,7 +77,14 @@ def cell_sheet(result: Result) -> Sheet:
         ]
         for m in result.columns.values()
     ]
-    facts = ", ".join(f"{name} {value:g}" for name, value in result.network.items())
+    facts = ", ".join(f"{name} {_fact(value)}" for name, value in result.network.items())
     notes = [facts] if facts else [f"{result.status}: {result.reason}"]
     header = ["column", "accuracy, %", "AUROC of wrong labels", "seconds", "rehead"]
     return Sheet(result.cell.name, header, rows, notes)
+
+
+def _fact(value: float | str) -> str:
+    """Counts in full, other numbers with six digits, digests as they are."""
+    if isinstance(value, str):
+        return value
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:g}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -14,6 +14,7 @@ from rehead.experiments.asked import Scope
 from rehead.experiments.comparison import Comparison, Row, compare
 from rehead.experiments.figures.drawing import read_content
 from rehead.experiments.figures.registry import FIGURES
+from rehead.experiments.profiles import IMAGES
 from rehead.experiments.published import published
 from rehead.experiments.results import RAN, Results
 from rehead.experiments.tables import TABLES
@@ -102,7 +103,7 @@ class Page:
         found = []
         for table in TABLES:
             for row in self.compared(table).ran:
-                gap = row.mean(column) - row.mean(other)
+                gap = row.above(column, other)
                 if gap < 0:
                     found.append(f"{row.cell.group.name.removesuffix('-0')} ({signed(gap)})")
         return found
@@ -126,6 +127,16 @@ class Page:
     def last_layer(self) -> str:
         """What the last layer and the ensemble gain."""
         return last_layer(self.compared("1"))
+
+    @property
+    def images(self) -> int:
+        """Training images of the profile ``quick``."""
+        return IMAGES
+
+    @property
+    def text_seeds(self) -> int:
+        """How many seeds the rows of table 5 have at most."""
+        return max((len(row.results) for row in self.compared("5").ran), default=0)
 
     @property
     def networks(self) -> dict[str, float]:
@@ -168,14 +179,21 @@ class Page:
         return ", ".join(sorted(found))
 
 
-def write_pages(results: Path, target: Path, profile: str = "quick") -> list[Path]:
+class Written(NamedTuple):
+    """Files of the pages, and why figures are missing on them, by number."""
+
+    files: list[Path]
+    missing: dict[str, str]
+
+
+def write_pages(results: Path, target: Path, profile: str = "quick") -> Written:
     """Write the page, that of the theorem beside it, and their pictures in ``figures/``."""
     folder = target.parent / "figures"
-    draw_all(results, profile, folder)
+    missing = draw_all(results, profile, folder)
     theorem = target.parent / "theorem.md"
     write_atomically(theorem, theorem_text(read_theorem(results / profile)).encode())
     write_atomically(target, reproduction_page(Results(results), profile).encode())
-    return [target, theorem, folder]
+    return Written([target, theorem, folder], missing)
 
 
 def theorem_text(result: dict[str, Any]) -> str:

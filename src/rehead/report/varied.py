@@ -47,6 +47,10 @@ class Rows(NamedTuple):
         ]
         return np.array([accuracy for accuracy in found if not np.isnan(accuracy)])
 
+    def seeds(self, varied: bool) -> int:
+        """How many seeds ran, with a change or without."""
+        return len({r.cell.seed for r in self.results if bool(r.cell.variation) == varied})
+
     def texts(self, columns: Sequence[str], variation: str = "") -> list[str]:
         """For each noise, these columns."""
         return [spread(self.values(c, kind, variation)) for kind in VARIED for c in columns]
@@ -118,7 +122,8 @@ def training_sheet(rows: Rows) -> Sheet:
         if VARIATIONS[name].method == rows.method
     ]
     title = f"{named(rows.data)}, {rows.method}: one change of training at a time"
-    return Sheet(title, header, lines)
+    note = f"Seeds: {rows.seeds(False)} as in the table, {rows.seeds(True)} with a change."
+    return Sheet(title, header, lines, [note])
 
 
 def inference_sheet(rows: Rows) -> Sheet:

@@ -13,7 +13,10 @@ def axes(tiny):
 def test_a_picture_is_written(tiny, tmp_path):
     for name, start in (("a.png", b"\x89PNG"), ("a.svg", b"<?xml")):
         draw_theorem(tiny, tmp_path / name)
-        assert (tmp_path / name).read_bytes().startswith(start)
+        first = (tmp_path / name).read_bytes()
+        assert first.startswith(start)
+        draw_theorem(tiny, tmp_path / name)
+        assert (tmp_path / name).read_bytes() == first
 
 
 def test_six_panels_with_names_and_axes(axes):

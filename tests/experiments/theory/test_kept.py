@@ -1,8 +1,13 @@
 """The result about the theorem as a file."""
 
+from pathlib import Path
+
 import pytest
 
 from rehead.experiments.theory.kept import keep_theorem, read_theorem
+from rehead.experiments.theory.statements import statements
+
+RESULTS = Path(__file__).parents[3] / "results"
 
 
 def test_it_is_measured_once(tmp_path):
@@ -25,3 +30,11 @@ def test_another_file_is_named(content, said, tmp_path):
 def test_nothing_there(tmp_path):
     with pytest.raises(FileNotFoundError, match="rehead reproduce theorem"):
         read_theorem(tmp_path)
+
+
+def test_the_committed_statements_are_those_of_the_code():
+    """They are kept in the file, so a change of their words or rules must reach it."""
+    result = read_theorem(RESULTS / "quick")
+    now = statements(result)
+    for name in ("id", "where", "says", "verdict", "note"):
+        assert [s[name] for s in result["statements"]] == [s[name] for s in now]

@@ -121,7 +121,8 @@ def load_cached(request: Request, cells: Sequence[Cell]) -> tuple[Cell, Task]:
         if request.cache.has(source.what):
             return cell, load_task(source, request.cache)[0]
     raise NothingToDrawError(
-        f"{request.cache.folder} has no features for this figure. {_fix(cells)}"
+        f"{request.cache.folder} has no features for this figure. {_fix(cells)} A cell whose "
+        "result is there is not trained again: with another folder of results, it is."
     )
 
 

@@ -82,7 +82,10 @@ def read_content(name: str, folder: Path) -> dict[str, Any]:
     """
     path = folder / f"{name}.json"
     if not path.exists():
-        raise FileNotFoundError(f"Figure {name} was not collected: there is no {path}.")
+        raise FileNotFoundError(
+            f"Figure {name} was not collected: there is no {path}. Call `rehead reproduce "
+            f"figure{name}`."
+        )
     try:
         content = json.loads(path.read_bytes())
     except ValueError as error:

@@ -85,10 +85,11 @@ def peers_section(standings: Sequence[Standing]) -> list[str]:
     versions = Counter(s.found[AUTO].rehead for s in standings if AUTO in s.found)
     text = (
         f"\nSeed 0 of {len(standings)} tasks under a noise, measured with "
-        f"{versions_said(versions)}. Every peer was given the last and the first layer of the "
-        "network, and the better of the two is shown, chosen by *test* accuracy: a favour that the "
-        'default does not get. Bold: the best without knowing the truth. "X, LDA": what X flags '
-        "is thrown out, and shrunk LDA is fitted on the rest.\n"
+        f"{versions_said(versions)}. Shrunk LDA, k-NN and cleanlab have the last layer of the "
+        "network. The methods after them were given the last and the first one, and the better of "
+        "the two is shown, chosen by *test* accuracy: a favour that the default does not get. "
+        'Bold: the best without knowing the truth. "X, LDA": what X flags is thrown out, and '
+        "shrunk LDA is fitted on the rest.\n"
     )
     parts = [text]
     for figure in FIGURES:

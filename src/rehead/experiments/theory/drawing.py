@@ -35,10 +35,18 @@ DPI = 150
 
 
 def draw_theorem(result: dict[str, Any], path: str | Path) -> None:
-    """Draw a result of :func:`run_theorem`; the ending of the path says the format."""
+    """Draw a result of :func:`run_theorem`; the ending of the path says the format.
+
+    The same result gives the same file.
+    """
+    import matplotlib as mpl
+
     path = Path(path)
+    form = path.suffix.lstrip(".") or "png"
+    about = {"Date": None} if form == "svg" else {}
     buffer = io.BytesIO()
-    theorem_drawing(result).savefig(buffer, format=path.suffix.lstrip(".") or "png", dpi=DPI)
+    with mpl.rc_context({"svg.hashsalt": "rehead"}):
+        theorem_drawing(result).savefig(buffer, format=form, dpi=DPI, metadata=about)
     write_atomically(path, buffer.getvalue())
 
 

@@ -12,10 +12,10 @@ def number(value: float) -> str:
 
     Examples
     --------
-    >>> number(0.30685281), number(24), number(2.4773e-06)
-    ('0.3069', '24', '2.477e-06')
+    >>> number(0.30685281), number(24), number(2.4773e-06), number(-0.0)
+    ('0.3069', '24', '2.477e-06', '0')
     """
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value or 0.0:.4g}" if isinstance(value, float) else str(value)
 
 
 def figure(measured: Mapping[str, float]) -> str:

@@ -15,13 +15,13 @@ def statements(result: Result) -> list[dict[str, Any]]:
 
 
 def sample_breakdown(result: Result) -> Statement:
-    """Section 3.2: one sample ruins the sample estimator."""
+    """Section 3.1: one sample ruins the sample estimator."""
     rows = [r for r in result["breakdown"]["rows"] if r["estimator"] == "sample"]
     fewest = min(r["replaced"] for r in rows)
     broken = _broken(rows, [fewest], min)
     return Statement(
         "sample-breakdown",
-        "section 3.2",
+        "section 3.1",
         "The breakdown point of the sample estimator is zero: one sample can ruin it.",
         HOLDS if fewest == 1 and broken == 1.0 else FAILS,
         {},
@@ -34,14 +34,14 @@ def sample_breakdown(result: Result) -> Statement:
 
 
 def mcd_breakdown(result: Result) -> Statement:
-    """Section 3.2: the breakdown point of the MCD, where it can be had exactly."""
+    """Section 3.1: the breakdown point of the MCD, where it can be had exactly."""
     exact = result["exact_breakdown"]
     rows, printed = exact["rows"], exact["printed"]
     before = _broken(rows, range(printed), max)
     at = {a: _broken([r for r in rows if r["attack"] == a], [printed], min) for a in _attacks(rows)}
     return Statement(
         "mcd-breakdown",
-        "section 3.2",
+        "section 3.1",
         "The MCD breaks down when floor((N - d + 1) / 2) samples are replaced, and not before.",
         HOLDS if before == 0.0 and max(at.values()) == 1.0 else FAILS,
         {},
@@ -63,7 +63,7 @@ def algorithm_1_breakdown(result: Result) -> Statement:
     early = [m for m in first.values() if m is not None and m < curve["printed"]]
     return Statement(
         "algorithm-1-breakdown",
-        "section 3.2: not printed, but what K_c is chosen for",
+        "section 3.1: not printed, but what K_c is chosen for",
         "Algorithm 1 has the breakdown point of the MCD.",
         FAILS if early else HOLDS,
         {},
