@@ -76,10 +76,7 @@ class TrainedNetwork:
     @property
     def what(self) -> Mapping[str, Any]:
         """The settings."""
-        asked = dataclasses.asdict(self.settings)
-        later = {name for name, usual in LATER.items() if asked[name] == usual}
-        asked = {name: value for name, value in asked.items() if name not in later}
-        return {"source": "network", **features_version(), **asked}
+        return {"source": "network", **described(self.settings)}
 
     def make(self, cache: Cache) -> Arrays:
         """Train, and take the features. What was trained before it was killed is not lost."""
@@ -87,6 +84,14 @@ class TrainedNetwork:
             labeller = taught_labeller(self.settings, cache)
             result, facts = train_network(self.settings, cache.working(self.what), labeller)
             return {**features_of(result.trained.net, result.task), **facts}
+
+
+def described(settings: TrainSettings) -> dict[str, Any]:
+    """Settings as part of a description; it is the same as before there were later ones."""
+    asked = dataclasses.asdict(settings)
+    later = {name for name, usual in LATER.items() if asked[name] == usual}
+    known = {name: value for name, value in asked.items() if name not in later}
+    return {**features_version(), **known}
 
 
 def train_network(

@@ -22,7 +22,7 @@ from rehead.experiments.noisy import NoisyTask, TrainSettings
 from rehead.experiments.sources import (
     Source,
     Taken,
-    features_version,
+    described,
     one_thread,
     taken,
     task_arrays,
@@ -44,7 +44,7 @@ class GridNetwork:
     @property
     def what(self) -> Mapping[str, Any]:
         """The settings."""
-        return {"source": "grid network", **features_version(), **dataclasses.asdict(self.settings)}
+        return {"source": "grid network", **described(self.settings)}
 
     def make(self, cache: Cache) -> Arrays:
         """Train, and take the features. What was trained before it was killed is not lost."""
@@ -71,8 +71,7 @@ class FrozenImages:
     @property
     def what(self) -> Mapping[str, Any]:
         """The settings of data and noise, and the size of the images."""
-        asked = {**features_version(), **dataclasses.asdict(self.settings)}
-        return {"source": "efficientnet-lite0", "size": SIZE, **asked}
+        return {"source": "efficientnet-lite0", "size": SIZE, **described(self.settings)}
 
     def make(self, cache: Cache) -> Arrays:
         """Look the features up; images from elsewhere are encoded."""
@@ -96,7 +95,7 @@ class FrozenTexts:
     @property
     def what(self) -> Mapping[str, Any]:
         """The settings of data and noise."""
-        return {"source": "minilm", **features_version(), **dataclasses.asdict(self.settings)}
+        return {"source": "minilm", **described(self.settings)}
 
     def make(self, cache: Cache) -> Arrays:
         """Look the features up."""
