@@ -83,9 +83,10 @@ def test_the_change_that_comes_nearest_is_named(tmp_path):
     assert "no change was tried" in text_rows(text_tables(results, "quick"))
     for variation, accuracy in (("long", 40.0), ("short", 75.0), ("", 50.0)):
         # Without the table's own rows there is nothing to be nearer than.
-        assert "comes nearest" not in text_rows(text_tables(results, "quick"))
+        assert "The nearest of" not in text_rows(text_tables(results, "quick"))
         for rate in (0.2, 0.4, 0.6):
             cell = Cell("5", "fcn", "reuters8", "uniform", rate, variation=variation)
-            results.write(result_of(cell, softmax=accuracy, RoG=accuracy))
+            results.write(result_of(cell, softmax=accuracy, RoG=accuracy, RoG_shrunk=accuracy + 4))
     said = text_rows(text_tables(results, "quick"))
-    assert f"comes nearest is: {VARIATIONS['short'].text}" in said
+    assert f'The nearest of 3 settings of training is "{VARIATIONS["short"].text}"' in said
+    assert "and 'RoG shrunk' in place of RoG" in said

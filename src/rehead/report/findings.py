@@ -6,13 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rehead.experiments.columns.registry import AUTO, ROG, SOFTMAX
+from rehead.experiments.columns.registry import AUTO, ROG, SOFTMAX, TEXT
 from rehead.experiments.comparison import Comparison, Row, compare
 from rehead.experiments.results import Results
 from rehead.experiments.tables import TABLES
 from rehead.experiments.variations import VARIATIONS
 from rehead.report.compared import counted, named, noise_name, signed
 from rehead.report.varied import Rows
+
+OTHER_ROGS = ("RoG last layer", "LDA ensemble", *TEXT)
+"""Generative classifiers that differ from RoG in one thing."""
 
 TAKEN_APART = ("LDA", "RoG last layer", "LDA ensemble", ROG)
 """Ways to predict that tell the last layer and the ensemble apart."""
@@ -92,21 +95,28 @@ def text_rows(rows: Sequence[Rows]) -> str:
 
 
 def _nearest(rows: Rows) -> str:
-    """The changes of training, sorted by their distance from what is printed."""
-    distance = {name: rows.distance(name) for name in ("", *VARIATIONS)}
-    known = {name: d for name, d in distance.items() if not np.isnan(d)}
-    if len(known) < 2 or "" not in known:
+    """Which change of training, and which of inference beside it, come nearest to the paper."""
+    every = {
+        (name, column): rows.distance(name, column)
+        for name in ("", *VARIATIONS)
+        for column in (ROG, *OTHER_ROGS)
+    }
+    known = {place: d for place, d in every.items() if not np.isnan(d)}
+    trained = {name: d for (name, column), d in known.items() if column == ROG}
+    if len(trained) < 2 or "" not in trained:
         return f"{named(rows.data)} ({rows.method}): no change was tried."
-    best = min(known, key=known.__getitem__)
-    what = (
-        f"the change that comes nearest is: {VARIATIONS[best].text}"
-        if best
-        else "no change comes nearer than the table's own setting"
-    )
+    name = min(trained, key=trained.__getitem__)
+    both = min(known, key=known.__getitem__)
     return (
-        f"*{named(rows.data)}, {rows.method}*: our softmax and RoG are {known['']:.1f} points from "
-        f"the printed ones (mean distance); {what} ({known[best]:.1f})."
+        f"*{named(rows.data)}, {rows.method}*: our softmax and RoG are {trained['']:.1f} points "
+        f"from the printed ones under noise (mean distance). The nearest of {len(trained)} settings "
+        f"of training is {_said(name)} ({trained[name]:.1f}); with other ways to infer, "
+        f"{_said(both[0])} and {both[1]!r} in place of RoG ({known[both]:.1f})."
     )
+
+
+def _said(variation: str) -> str:
+    return f'"{VARIATIONS[variation].text}"' if variation else "the table's own"
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -64,14 +64,17 @@ class Rows(NamedTuple):
             if (e.data, e.method) == (self.data, self.method)
         }
 
-    def distance(self, variation: str = "") -> float:
-        """Mean distance of softmax and RoG from what is printed, with noise; NaN if not run."""
+    def distance(self, variation: str = "", column: str = ROG) -> float:
+        """Mean distance of the softmax, and of a column from the printed RoG, with noise.
+
+        NaN where it was not run.
+        """
         noisy = [kind for kind in VARIED if kind[0] != "none"]
         found = [
-            abs(values.mean() - self.printed[kind][column])
+            abs(values.mean() - self.printed[kind][printed])
             for kind in noisy
-            for column in (SOFTMAX, ROG)
-            if len(values := self.values(column, kind, variation))
+            for ours, printed in ((SOFTMAX, SOFTMAX), (column, ROG))
+            if len(values := self.values(ours, kind, variation))
         ]
         return float(np.mean(found)) if len(found) == 2 * len(noisy) else float("nan")
 
