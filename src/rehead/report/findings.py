@@ -109,8 +109,8 @@ def _nearest(rows: Rows) -> str:
     both = min(known, key=known.__getitem__)
     return (
         f"*{named(rows.data)}, {rows.method}*: our softmax and RoG are {trained['']:.1f} points "
-        f"from the printed ones under noise (mean distance). The nearest of {len(trained)} settings "
-        f"of training is {_said(name)} ({trained[name]:.1f}); with other ways to infer, "
+        f"from the printed ones under noise (mean distance). The nearest of {len(trained)} "
+        f"settings of training is {_said(name)} ({trained[name]:.1f}); with other ways to infer, "
         f"{_said(both[0])} and {both[1]!r} in place of RoG ({known[both]:.1f})."
     )
 
