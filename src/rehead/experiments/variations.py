@@ -58,7 +58,7 @@ VARIATIONS: dict[str, Variation] = {
     ),
     "gold-at-random": Variation(
         "trusted samples drawn at random, so that rare classes may have none",
-        _set(trusted_every_class=False),
+        _set(trusted_every_class=False, method_options={"every_class": False}),
         method="glc",
     ),
     "half-as-long": Variation("half of the epochs", _half_as_long, "1"),

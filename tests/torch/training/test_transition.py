@@ -117,3 +117,9 @@ def test_a_label_that_the_matrix_says_never_occurs_is_named() -> None:
     matrices.check_labels_possible(never, np.array([0, 1, 1]))
     with pytest.raises(ValueError, match="Label 2 occurs, but its column"):
         matrices.check_labels_possible(never, np.array([0, 1, 2]))
+
+
+def test_a_class_without_trusted_samples_may_have_equal_chances():
+    p, y = np.array([[0.8, 0.1, 0.1], [0.2, 0.2, 0.6]]), np.array([0, 2])
+    found = matrices.gold_transition(p, y, 3, every_class=False)
+    np.testing.assert_allclose(found, [p[0], [1 / 3] * 3, p[1]])

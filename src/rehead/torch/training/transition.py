@@ -64,11 +64,17 @@ def anchor_points(p: Array, *, percentile: float | None = 97.0) -> Array:
     return result
 
 
-def gold_transition(p: Array, y: Array, n_classes: int) -> Array:
-    """Estimate T as the mean prediction over trusted samples of each class (Hendrycks 2018)."""
-    check_every_class(y, n_classes)
+def gold_transition(p: Array, y: Array, n_classes: int, *, every_class: bool = True) -> Array:
+    """Estimate T as the mean prediction over trusted samples of each class (Hendrycks 2018).
+
+    Without ``every_class``, a class that has none gets equal chances of all labels, as in the
+    reference code for text.
+    """
+    if every_class:
+        check_every_class(y, n_classes)
     sums = np.zeros((n_classes, p.shape[1]))
     np.add.at(sums, y, np.asarray(p, np.float64))
+    sums[np.bincount(y, minlength=n_classes) == 0] = 1.0
     result: Array = sums / sums.sum(axis=1, keepdims=True)
     return result
 

@@ -52,20 +52,29 @@ def forward_gold(*, percentile: float | None = 97.0, held_out: float = 0.0) -> M
     )
 
 
-def glc() -> Method:
-    """Gold loss correction: T is the mean prediction over trusted samples of each class."""
+def glc(every_class: bool = True) -> Method:
+    """Gold loss correction: T is the mean prediction over trusted samples of each class.
+
+    Parameters
+    ----------
+    every_class : bool, default=True
+        False: a class without a trusted sample is no error; its labels are taken for random.
+    """
 
     def prepare(task: Task, train_first: TrainFirst) -> Memory:
         gold = task.trusted.cpu().numpy()
         y = task.y.cpu().numpy()[gold]
-        matrices.check_every_class(y, task.n_classes)
+        if every_class:
+            matrices.check_every_class(y, task.n_classes)
         if gold.all():
             return _remember(task, None)
         trusted = task.X[task.trusted.to(task.X.device)]
         p = predict_probabilities(_first(task, train_first), trusted, task.device)
-        return _remember(task, matrices.gold_transition(p, y, task.n_classes))
+        T = matrices.gold_transition(p, y, task.n_classes, every_class=every_class)
+        return _remember(task, T)
 
-    return Method("glc", {}, gold_loss, prepare=prepare, needs_trusted=True, stages=True)
+    asked = {} if every_class else {"every_class": False}
+    return Method("glc", asked, gold_loss, prepare=prepare, needs_trusted=True, stages=True)
 
 
 def _first(task: Task, train_first: TrainFirst, held_out: float = 0.0) -> nn.Module:
