@@ -31,6 +31,19 @@ def test_printed_and_ours_side_by_side(results):
     assert sheet.n_labels == 3
 
 
+def test_data_for_programs_are_numbers(results):
+    entry = published().of("5")[1]
+    columns = {"softmax": [50.0, 52.0], "RoG": [60.0, 61.0], "auto": [70.0, 72.0]}
+    write_seeds(results, cell_of(entry), columns)
+    header, first, second, *_ = table_sheet(compare("5", results, seeds=2)).data
+    row = dict(zip(header, second, strict=True))
+    assert (row["softmax mean"], row["RoG mean"], row["seeds"]) == ("51", "60.5", "2")
+    assert float(row["softmax sd"]) == pytest.approx(2**0.5, rel=1e-3)
+    assert float(row["RoG printed"]) == entry.accuracy["RoG"]
+    empty = dict(zip(header, first, strict=True))
+    assert (empty["RoG mean"], empty["status"], empty["auto printed"]) == ("", "not run", "")
+
+
 def test_what_did_not_run_is_said(results):
     cell = next(c for c in table_cells("2") if c.data == "svhn")
     results.write(Result(cell, "data not here", "download it"))

@@ -45,7 +45,7 @@ def results(tmp_path):
 
 def test_a_page_follows_its_results(results, tmp_path):
     text = reproduction_page(results)
-    assert "| ResNet-34 | CIFAR-10 | clean | 94.76 | 60.0 | 94.68 | 61.0 | 59.5 |" in text
+    assert "| ResNet-34 | CIFAR-10 | clean | 94.76 | 60.0 | 94.68 | 61.0 | – | 59.5 |" in text
     assert "below RoG**: table2-cifar10-resnet34-none-cross-entropy (-1.5)" in text
     results.write(result_of(table_cells("2")[3], softmax=50.0, RoG=51.0, auto=52.0))
     assert reproduction_page(results) != text

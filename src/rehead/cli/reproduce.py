@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rehead.experiments.sweep import Progress, Sweep
     from rehead.report.sheets import Sheet
 
+TITLED = {"markdown": "**{}**\n\n{}", "csv": "# {}\n{}"}
+"""How several tables are told apart in forms that have no titles."""
 ALL, THEOREM, PAGE, FIGURE = "all", "theorem", "page", "figure"
 
 
@@ -77,7 +79,11 @@ def reproduce(
     from rehead.experiments.sweep import Sweep
     from rehead.report.sheets import check_form
 
+    if what != PAGE and not _is_picture(what):
+        form = _form_of(output, form)
     check_form(form)
+    if results.exists() and not results.is_dir():
+        raise typer.BadParameter(f"--results {results} is a file; name a folder")
     scope = check_asked(what, Scope(profile, data, seeds, cells))
     _check_together(what, form, show=show, cells=cells)
     if output is not None:
@@ -244,7 +250,17 @@ def _shown(asked: Asked, output: Path | None, form: str) -> str:
         sheets = [_theorem(asked, output)]
     else:
         sheets = sheets_of(what, asked.scope, asked.sweep.results)
-    return "\n\n".join(render(sheet, form) for sheet in sheets)
+    texts = [render(sheet, form) for sheet in sheets]
+    if len(sheets) > 1 and form in TITLED:
+        texts = [TITLED[form].format(s.title, t) for s, t in zip(sheets, texts, strict=True)]
+    return "\n\n".join(texts)
+
+
+def _form_of(output: Path | None, form: str) -> str:
+    """The format that the name of a file says, where none was asked for."""
+    if output is None or form != "terminal":
+        return form
+    return {".csv": "csv", ".md": "markdown", ".tex": "latex"}.get(output.suffix, form)
 
 
 def _figure(asked: Asked, output: Path | None) -> Sheet:

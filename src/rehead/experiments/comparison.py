@@ -10,17 +10,18 @@ from scipy.stats import spearmanr
 
 from rehead._typing import Array
 from rehead.experiments.cell import Cell
-from rehead.experiments.columns.registry import AUTO, ROG, SOFTMAX
+from rehead.experiments.columns.registry import AUTO, AUTO_SAME, ROG, SOFTMAX
 from rehead.experiments.profiles import deviations
 from rehead.experiments.published import published
 from rehead.experiments.results import NOT_RUN, RAN, Result, Results
 from rehead.experiments.tables import cell_of, table_cells
 
 SHOWN: dict[str, tuple[str, ...]] = {
-    "1": (SOFTMAX, "LDA", "LDA ensemble", "RoG last layer", ROG, AUTO),
-    "8": (SOFTMAX, "trimmed k-means", "RoG last layer", AUTO),
+    "1": (SOFTMAX, "LDA", "LDA ensemble", "RoG last layer", ROG, AUTO_SAME, AUTO),
+    "8": (SOFTMAX, "trimmed k-means", "RoG last layer", AUTO_SAME, AUTO),
 }
-"""Ways to predict that a table shows; the others show softmax, RoG and the default."""
+"""Ways to predict that a table shows; the others show softmax, RoG and the default,
+on the layers of RoG and on those that it chooses."""
 GAIN_OF = {"8": "RoG last layer"}
 """What is compared with the softmax; RoG elsewhere."""
 STAND_INS = {"tinyimagenet32": "Tiny ImageNet stands in for data that is not here"}
@@ -102,7 +103,7 @@ class Comparison(NamedTuple):
     @property
     def shown(self) -> tuple[str, ...]:
         """Ways to predict that it shows."""
-        return SHOWN.get(self.table, (SOFTMAX, ROG, AUTO))
+        return SHOWN.get(self.table, (SOFTMAX, ROG, AUTO_SAME, AUTO))
 
     @property
     def gain_of(self) -> str:
@@ -147,6 +148,7 @@ class Agreement(NamedTuple):
     rank_correlation: float
     auto_above: int
     auto_gain: float
+    same_layers_gain: float
 
 
 def compare(
@@ -195,8 +197,10 @@ def agreement(comparison: Comparison) -> Agreement:
     rows, column = comparison.comparable, comparison.gain_of
     ours = np.array([row.gain(column) for row in rows])
     theirs = np.array([row.printed_gain(column) for row in rows])
-    over = np.array([row.above(AUTO, column) for row in comparison.ran])
-    over = over[~np.isnan(over)]
+    over, same = (
+        np.array([row.above(name, column) for row in comparison.ran]) for name in (AUTO, AUTO_SAME)
+    )
+    over, same = (found[~np.isnan(found)] for found in (over, same))
     enough = len(rows) >= 3 and len(set(ours)) > 1 and len(set(theirs)) > 1
     return Agreement(
         n=len(rows),
@@ -206,4 +210,5 @@ def agreement(comparison: Comparison) -> Agreement:
         rank_correlation=float(spearmanr(ours, theirs).statistic) if enough else float("nan"),
         auto_above=int((over > 0).sum()),
         auto_gain=float(over.mean()) if len(over) else float("nan"),
+        same_layers_gain=float(same.mean()) if len(same) else float("nan"),
     )

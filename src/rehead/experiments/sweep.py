@@ -207,6 +207,6 @@ def _run_one(sweep: Sweep, cell: Cell, same: Result | None) -> Result:
         result = run(cell, sweep.cache, earlier=earlier, columns=sweep.columns, same=same)
     except Exception as error:  # one cell of a night's work; the reason is kept and shown
         result = Result(cell, NOT_RUN, reason_of(error))
-    if result.measurements or earlier is None or not earlier.measurements:
+    if result != earlier and (result.measurements or earlier is None or not earlier.measurements):
         sweep.results.write(result)
     return result  # else what was measured before stays

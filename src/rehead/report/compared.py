@@ -84,7 +84,28 @@ def table_sheet(comparison: Comparison) -> Sheet:
     header += ["gain, paper", "gain", "fitted", *([WRONG] if _is_labelled(comparison) else [])]
     rows = [_cells(row, comparison, labels) for row in comparison.rows]
     title = f"Table {comparison.table}. {comparison.title}"
-    return Sheet(title, [*header, "seeds"], rows, notes_of(comparison), len(labels))
+    notes, data = notes_of(comparison), data_rows(comparison, labels)
+    return Sheet(title, [*header, "seeds"], rows, notes, len(labels), data)
+
+
+def data_rows(comparison: Comparison, labels: Sequence[str]) -> list[list[str]]:
+    """A table for programs: printed, mean and standard deviation of each way to predict."""
+    header = [*labels]
+    for column in comparison.shown:
+        header += [f"{column} printed", f"{column} mean", f"{column} sd"]
+    rows = []
+    for row in comparison.rows:
+        values = []
+        for column in comparison.shown:
+            found = row.ours(column)
+            sd = found.std(ddof=1) if len(found) > 1 else float("nan")
+            values += [row.printed.get(column, float("nan")), row.mean(column), sd]
+        values += [100 * row.fitted, 100 * row.noise_rate]
+        texts = ["" if math.isnan(v) else f"{v:.4g}" for v in values]
+        rows.append(
+            [*(LABELS[n](row.cell) for n in labels), *texts, str(len(row.results)), row.status]
+        )
+    return [[*header, "fitted", "wrong labels", "seeds", "status"], *rows]
 
 
 def _labels(cells: Sequence[Cell]) -> list[str]:

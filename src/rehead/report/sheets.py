@@ -41,6 +41,8 @@ class Sheet(NamedTuple):
         Said below the table.
     n_labels : int
         The first columns, which say what a row is; the others are numbers.
+    data : sequence of rows, optional
+        The same for programs, with a header: numbers alone, nothing where there is none.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class Sheet(NamedTuple):
     rows: Sequence[Sequence[str]]
     notes: Sequence[str] = ()
     n_labels: int = 1
+    data: Sequence[Sequence[str]] | None = None
 
 
 def render(sheet: Sheet, form: str = "terminal") -> str:
@@ -84,7 +87,8 @@ def to_markdown(sheet: Sheet) -> str:
 def to_csv(sheet: Sheet) -> str:
     """Without title and notes, so that programs can read it."""
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([sheet.header, *sheet.rows])
+    rows = [sheet.header, *sheet.rows] if sheet.data is None else sheet.data
+    csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue().rstrip("\n")
 
 

@@ -11,6 +11,7 @@ from rehead.experiments.columns.pruned import PRUNED
 from rehead.experiments.columns.specialists import SPECIALISTS
 
 SOFTMAX, LDA, ROG, AUTO = "softmax", "LDA", "RoG", "auto"
+AUTO_SAME = "auto same layers"
 PAPER: dict[str, Column] = {
     SOFTMAX: g.softmax,
     LDA: g.single("sample"),
@@ -23,7 +24,7 @@ PAPER: dict[str, Column] = {
     "trimmed k-means": g.single("trimmed-kmeans"),
     "blocks": g.blocks,
     AUTO: g.auto,
-    "auto same layers": g.auto_same_layers,
+    AUTO_SAME: g.auto_same_layers,
     "oracle": g.oracle,
 }
 """What is measured in every cell of the paper's tables."""
