@@ -29,34 +29,25 @@ from rehead.report.sheets import render
 from rehead.report.varied import text_tables, varied_sheets
 
 TEMPLATE = "reproduction.md.j2"
-IN_SHORT = """**In short.** What the paper says about the sample estimates holds. What it says about the \
-MCD holds as a tendency: in every ordinary world below, its mean is drawn to the outliers far less, and its bound is \
-the smaller one in the limit. As printed, the statements go further than they can. The covariance of the MCD is too \
-small by a known factor, since it is that of the inner part of a Gaussian; phi does not see that, so the comparison of \
-separations survives. Outliers within reach of the ellipsoid are kept, so that the mean is not quite unbiased. And \
-the assumptions admit outliers that win: a narrow spike of them has a smaller determinant than the clean samples. Such \
-worlds were constructed to show what the assumptions lack; they are not typical of wrong labels. The square of \
-(1 - delta_out) in equation 4 is right for squared norms, not for norms. Two statements about Algorithm 1 are ours, and \
-marked as not printed.
-
-**Words.** *World*: a choice of all parameters. *Pull*: how far a mean is drawn towards that of the outliers, as a \
-share of the way. *Across*, *along*: variance at right angles to the axis of the class means, and along it. *By \
-quadrature*: an exact limit, computed by numerical integration. *Phi*: the paper's measure of how round a covariance \
-is, 1 for a multiple of the identity; estimates can be a little above its limit by chance. Here ± is a standard error."""
+IN_SHORT = "theorem.md.j2"
+"""Prose of the pages; numbers come from results."""
 
 
 def reproduction_page(results: Results, profile: str = "quick") -> str:
     """The page as Markdown. Its prose is in a template; every number comes from the results."""
-    environment = Environment(
+    page = Page(results, profile)
+    text = _environment().get_template(TEMPLATE).render(page=page, number=_number, signed=signed)
+    return text.rstrip() + "\n"
+
+
+def _environment() -> Environment:
+    return Environment(
         loader=PackageLoader("rehead.report"),
-        autoescape=False,  # Markdown, from our own template and results
+        autoescape=False,  # Markdown, from our own templates and results
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    page = Page(results, profile)
-    text = environment.get_template(TEMPLATE).render(page=page, number=_number, signed=signed)
-    return text.rstrip() + "\n"
 
 
 def _number(value: float, digits: int = 1) -> str:
@@ -217,4 +208,4 @@ def theorem_text(result: dict[str, Any]) -> str:
     how = "`rehead reproduce theorem` runs it; `rehead reproduce page` writes this page."
     picture = "![Theorem 1 by simulation](figures/theorem.png)"
     back = f"{how} Back to [the tables](reproduction.md)."
-    return "\n\n".join([head, back, IN_SHORT, picture, rest])
+    return "\n\n".join([head, back, _environment().get_template(IN_SHORT).render(), picture, rest])
