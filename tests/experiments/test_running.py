@@ -307,3 +307,9 @@ def test_results_name_no_folder_of_this_machine(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     said = running.without_folders(f"no x in {tmp_path}/data/svhn or {tmp_path}/.cache")
     assert said == "no x in $REHEAD_DATA/svhn or ~/.cache"
+    error = ValueError(f"{tmp_path}/other/cache/labellers is taken")
+    try:
+        raise error
+    except ValueError:
+        said = running.reason_of(error, tmp_path / "other" / "cache")
+    assert said.startswith("ValueError: .../cache/labellers is taken (")

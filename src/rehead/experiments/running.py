@@ -146,17 +146,18 @@ def measure_all(task: Task, columns: Sequence[str]) -> tuple[list[Measurement], 
     return measured, "; ".join(failed)
 
 
-def reason_of(error: Exception) -> str:
-    """An error in one line, with its place."""
+def reason_of(error: Exception, *folders: Path) -> str:
+    """An error in one line, with its place, and without these folders."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{os.path.basename(last.filename)}:{last.lineno}"
-    return without_folders(f"{type(error).__name__}: {error} ({place})")
+    return without_folders(f"{type(error).__name__}: {error} ({place})", *folders)
 
 
-def without_folders(text: str) -> str:
+def without_folders(text: str, *folders: Path) -> str:
     """A text without the folders of this machine, which a result must not name."""
     data = os.environ.get("REHEAD_DATA")
-    known = [(str(Path(data).expanduser()), "$REHEAD_DATA")] if data else []
+    known = [(str(folder), f".../{folder.name}") for folder in folders]
+    known += [(str(Path(data).expanduser()), "$REHEAD_DATA")] if data else []
     for folder, name in [*known, (str(Path.home()), "~")]:
         text = text.replace(folder, name)
     return text

@@ -99,7 +99,7 @@ def run_sweep(sweep: Sweep, cells: Sequence[Cell], tell: Tell = lambda progress:
         If a process was killed from outside.
     """
     with _alone(sweep.results):
-        groups = _groups([cell for cell in cells if not sweep.is_done(cell)])
+        groups = _groups([cell for cell in dict.fromkeys(cells) if not sweep.is_done(cell)])
         clock = _Clock(len(groups), sum(map(len, groups)))
         tell(clock.progress(None))
         for results in _finished(sweep, groups):
@@ -206,7 +206,7 @@ def _run_one(sweep: Sweep, cell: Cell, same: Result | None) -> Result:
     try:
         result = run(cell, sweep.cache, earlier=earlier, columns=sweep.columns, same=same)
     except Exception as error:  # one cell of a night's work; the reason is kept and shown
-        result = Result(cell, NOT_RUN, reason_of(error))
+        result = Result(cell, NOT_RUN, reason_of(error, sweep.cache.folder, sweep.results.folder))
     if result != earlier and (result.measurements or earlier is None or not earlier.measurements):
         sweep.results.write(result)
     return result  # else what was measured before stays
