@@ -156,7 +156,7 @@ def test_threads_that_ask_for_the_same_have_it_made_once(tmp_path, monkeypatch):
 def _hold(folder, begun, end):
     with Cache(Path(folder)).alone({"of": "ones"}):
         begun.set()
-        end.wait(20)
+        end.wait(120)
 
 
 def test_a_process_that_was_killed_keeps_nobody_waiting(tmp_path):
@@ -164,7 +164,7 @@ def test_a_process_that_was_killed_keeps_nobody_waiting(tmp_path):
     begun, end = spawn.Event(), spawn.Event()
     other = spawn.Process(target=_hold, args=(str(tmp_path), begun, end))
     other.start()
-    assert begun.wait(20)
+    assert begun.wait(120)
     threading.Timer(0.3, other.kill).start()
     assert Cache(tmp_path).arrays({"of": "ones"}, ones)["n"] == 3
     other.join(5)
