@@ -7,9 +7,15 @@ import pytest
 from rehead.experiments.cell import Cell
 from rehead.experiments.comparison import Row, compare
 from rehead.experiments.results import Results
-from rehead.experiments.tables import table_cells
+from rehead.experiments.tables import table_cells, varied_cells
 from rehead.experiments.variations import VARIATIONS
-from rehead.report.findings import last_layer, many_classes, table_findings, text_rows
+from rehead.report.findings import (
+    images_varied,
+    last_layer,
+    many_classes,
+    table_findings,
+    text_rows,
+)
 from rehead.report.varied import text_tables
 
 from ..experiments.results_of import result_of
@@ -90,3 +96,20 @@ def test_the_change_that_comes_nearest_is_named(tmp_path):
     said = text_rows(text_tables(results, "quick"))
     assert f'The nearest of 3 settings of training is "{VARIATIONS["short"].text}"' in said
     assert "and 'RoG shrunk' in place of RoG" in said
+
+
+def test_changes_of_the_training_of_images_in_words(tmp_path):
+    results = Results(tmp_path)
+    assert "Not all" in images_varied(results, "quick")
+    for cell in varied_cells("quick", "1"):
+        rog, last = {"augmented": (48.0, 49.0), "more-images": (58.0, 52.0)}.get(
+            cell.variation, (55.0, 49.0)
+        )
+        results.write(result_of(cell, softmax=50.0, RoG=rog, RoG_last_layer=last))
+        plain = replace(cell, variation="")
+        results.write(result_of(plain, softmax=50.0, RoG=55.0, RoG_last_layer=49.0))
+    said = images_varied(results, "quick")
+    assert "RoG: +5.0 (as in the table)" in said
+    assert "-2.0 (random crops and flips, as in the paper)" in said
+    assert "nothing to gain" in said
+    assert "few images are one reason" in said

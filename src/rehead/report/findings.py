@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from rehead.experiments.columns.registry import AUTO, ROG, SOFTMAX, TEXT
 from rehead.experiments.comparison import Comparison, Row, compare
 from rehead.experiments.results import Results
-from rehead.experiments.tables import TABLES
+from rehead.experiments.tables import TABLES, varied_cells
 from rehead.experiments.variations import VARIATIONS
 from rehead.report.compared import counted, named, noise_name, signed
 from rehead.report.varied import Rows
 
+LAST = "RoG last layer"
 OTHER_ROGS = ("RoG last layer", "LDA ensemble", *TEXT)
 """Generative classifiers that differ from RoG in one thing."""
 
@@ -87,6 +89,35 @@ def last_layer(comparison: Comparison) -> str:
         f"{text}The table below changes one thing of the training at a time, to see whether "
         "memorisation, augmentation or the number of images is the reason."
     )
+
+
+def images_varied(results: Results, profile: str) -> str:
+    """What each change of the training does to the gains of RoG and of its last layer."""
+    varied = varied_cells(profile, "1")
+    names = ["", *dict.fromkeys(cell.variation for cell in varied)]
+    cells = {n: [replace(c, variation=n) for c in varied if c.variation == names[1]] for n in names}
+    found = {name: [results.read(cell) for cell in cells[name]] for name in names}
+    ran = {n: [r for r in all_ if r is not None] for n, all_ in found.items() if all(all_)}
+    if len(ran) < len(names):
+        return "Not all of these changes were tried yet."
+    gains = {
+        column: {n: _mean([r.accuracy(column) - r.accuracy(SOFTMAX) for r in ran[n]]) for n in ran}
+        for column in (ROG, LAST)
+    }
+    said = [
+        f"{column}: " + ", ".join(f"{signed(g)} ({_change(n)})" for n, g in by_name.items())
+        for column, by_name in gains.items()
+    ]
+    text = f"Gains over the softmax, means of both networks: {'; '.join(said)}."
+    if gains[ROG]["augmented"] < 0 < gains[ROG][""]:
+        text += " Where augmentation keeps a network from memorising, RoG has nothing to gain."
+    if gains[LAST]["more-images"] > gains[LAST][""]:
+        text += " With more images the last layer gains more: few images are one reason."
+    return text
+
+
+def _change(variation: str) -> str:
+    return VARIATIONS[variation].text if variation else "as in the table"
 
 
 def text_rows(rows: Sequence[Rows]) -> str:

@@ -23,7 +23,13 @@ from rehead.experiments.theory.kept import read_theorem
 from rehead.files.atomic import write_atomically
 from rehead.report.compared import signed, table_sheet
 from rehead.report.figures import draw_all, kept_in, theorem_sheet
-from rehead.report.findings import last_layer, many_classes, table_findings, text_rows
+from rehead.report.findings import (
+    images_varied,
+    last_layer,
+    many_classes,
+    table_findings,
+    text_rows,
+)
 from rehead.report.reproduced import summary_sheet
 from rehead.report.sheets import render
 from rehead.report.varied import text_tables, varied_sheets
@@ -132,6 +138,11 @@ class Page:
     def last_layer(self) -> str:
         """What the last layer and the ensemble gain."""
         return last_layer(self.compared("1"))
+
+    @property
+    def images_varied(self) -> str:
+        """What changes of the training do to these gains."""
+        return images_varied(self.results, self.profile)
 
     @property
     def images(self) -> int:

@@ -14,7 +14,7 @@ from rehead.experiments.published import published
 from rehead.experiments.results import RAN, Result, Results
 from rehead.experiments.tables import VARIED, table_cells, varied_cells
 from rehead.experiments.variations import VARIATIONS
-from rehead.report.compared import named, noise_name, number, spread
+from rehead.report.compared import named, noise_name, number, signed, spread
 from rehead.report.sheets import Sheet
 
 DATA = ("reuters8", "twitter_pos")
@@ -108,9 +108,11 @@ def images_sheet(results: Results, profile: str) -> Sheet:
         change = VARIATIONS[cell.variation].text if cell.variation else "as in the table"
         texts = [number(found.accuracy(column)) for column in IMAGES]
         fitted = number(100 * found.network["fitted"], 0)
-        lines.append([named(cell.network), change, fitted, *texts])
+        gain = signed(found.accuracy(ROG) - found.accuracy(SOFTMAX))
+        lines.append([named(cell.network), change, fitted, *texts, gain])
     title = f"CIFAR-10, {noise_name(varied[0])}, seed 0: one change of training at a time"
-    return Sheet(title, ["network", "change", "fitted", *IMAGES], lines, n_labels=2)
+    header = ["network", "change", "fitted", *IMAGES, "gain of RoG"]
+    return Sheet(title, header, lines, n_labels=2)
 
 
 def training_sheet(rows: Rows) -> Sheet:
