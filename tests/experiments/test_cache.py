@@ -1,8 +1,9 @@
 """The cache: made once, whole or not at all, within its limit, by one process at a time."""
 
 import os
+import subprocess
+import sys
 import threading
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -153,22 +154,23 @@ def test_threads_that_ask_for_the_same_have_it_made_once(tmp_path, monkeypatch):
     assert found["n"] == 3
 
 
-def _hold(folder, begun, end):
-    with Cache(Path(folder)).alone({"of": "ones"}):
-        begun.set()
-        end.wait(120)
+HOLD = """
+import sys, time
+from pathlib import Path
+from rehead.experiments.cache import Cache
+with Cache(Path(sys.argv[1])).alone({"of": "ones"}):
+    print("begun", flush=True)
+    time.sleep(600)
+"""
 
 
 def test_a_process_that_was_killed_keeps_nobody_waiting(tmp_path):
-    spawn = get_context("spawn")
-    begun, end = spawn.Event(), spawn.Event()
-    other = spawn.Process(target=_hold, args=(str(tmp_path), begun, end))
-    other.start()
-    assert begun.wait(120)
-    threading.Timer(0.3, other.kill).start()
-    assert Cache(tmp_path).arrays({"of": "ones"}, ones)["n"] == 3
-    other.join(5)
-    assert other.exitcode == -9
+    held = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(held, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "begun\n"
+        threading.Timer(0.3, other.kill).start()
+        assert Cache(tmp_path).arrays({"of": "ones"}, ones)["n"] == 3
+        assert other.wait(60) == -9
 
 
 def test_work_in_progress_has_a_folder_until_it_is_done(tmp_path):
