@@ -18,6 +18,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from threadpoolctl import threadpool_info
 
+from rehead.experiments.circumstances import cpu
 from rehead.files.atomic import write_atomically
 
 Row = dict[str, Any]
@@ -45,7 +46,7 @@ def circumstances(arguments: dict[str, Any]) -> dict[str, Any]:
         # Names of files without their folders, which are of one machine.
         "arguments": {k: v.name if isinstance(v, Path) else v for k, v in arguments.items()},
         "hardware": {
-            "cpu": _cpu(),
+            "cpu": cpu(),
             "cores": os.cpu_count(),
             "platform": platform.platform(),
             "load_at_start": os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan"),
@@ -60,15 +61,6 @@ def circumstances(arguments: dict[str, Any]) -> dict[str, Any]:
             ],
         },
     }
-
-
-def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 def in_g(row: Row, name: str) -> float:

@@ -74,6 +74,7 @@ def test_files_that_others_delete_meanwhile_are_no_error(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "stat", gone)
     kilobytes(cache, "b")
+    assert cache.has({"name": "b"})
 
 
 def test_what_cannot_be_made_leaves_nothing(tmp_path):

@@ -22,7 +22,7 @@ def now() -> str:
 def hardware() -> dict[str, Any]:
     """The processor, its cores, the system, and how busy it is."""
     return {
-        "cpu": _cpu(),
+        "cpu": cpu(),
         "cores": os.cpu_count(),
         "platform": platform.platform(),
         "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
@@ -59,7 +59,8 @@ def _git(folder: Path, *command: str) -> str:
     return done.stdout.decode().strip()
 
 
-def _cpu() -> str:
+def cpu() -> str:
+    """The name of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

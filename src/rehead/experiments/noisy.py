@@ -15,6 +15,7 @@ from rehead import _validation as check
 from rehead import data, noise
 from rehead._typing import Array
 from rehead.data import Split, Splits
+from rehead.noise import NoisyLabels
 from rehead.noise.labels import read_labels
 
 KINDS = ("none", *noise.NOISES, "semantic", "open-set")
@@ -221,15 +222,7 @@ def _semantic(splits: Splits, settings: TrainSettings, folder: Path | None) -> N
         f"{made.rate:.1%} of all training labels are wrong, {made.rate_of_rest:.1%} of those that "
         "it gave."
     )
-    return NoisyTask(
-        splits,
-        made.labels,
-        of_validation,
-        made.changed,
-        made.rate,
-        made.transition,
-        (note, SAME_NOISE),
-    )
+    return _labelled(splits, made, of_validation, note)
 
 
 def _labelled_by_another(
@@ -248,14 +241,14 @@ def _labelled_by_another(
         "the labels that it gave are wrong."
     )
     of_validation = weak.predict(held_out.X) if len(held_out.y) else held_out.y
+    return _labelled(splits, made, of_validation, note)
+
+
+def _labelled(splits: Splits, made: NoisyLabels, of_validation: Array, note: str) -> NoisyTask:
+    """The task of labels that a classifier gave."""
+    notes = (note, SAME_NOISE)
     return NoisyTask(
-        splits,
-        made.labels,
-        of_validation,
-        made.changed,
-        made.rate,
-        made.transition,
-        (note, SAME_NOISE),
+        splits, made.labels, of_validation, made.changed, made.rate, made.transition, notes
     )
 
 

@@ -16,12 +16,12 @@ from rehead.experiments.figures.drawing import read_content
 from rehead.experiments.figures.registry import FIGURES
 from rehead.experiments.profiles import IMAGES
 from rehead.experiments.published import published
-from rehead.experiments.results import RAN, Results
+from rehead.experiments.results import NOT_RUN, RAN, Results
 from rehead.experiments.tables import TABLES
 from rehead.experiments.theory import theorem_page
 from rehead.experiments.theory.kept import read_theorem
 from rehead.files.atomic import write_atomically
-from rehead.report.compared import signed, table_sheet
+from rehead.report.compared import counted, signed, table_sheet
 from rehead.report.figures import draw_all, kept_in, theorem_sheet
 from rehead.report.findings import (
     images_varied,
@@ -118,6 +118,12 @@ class Page:
                 if gap < 0:
                     found.append(f"{row.cell.group.name.removesuffix('-0')} ({signed(gap)})")
         return found
+
+    @property
+    def unfinished(self) -> list[str]:
+        """Rows that nobody tried to run; where data was missing, that is said instead."""
+        left = {t: sum(r.status == NOT_RUN for r in self.compared(t).rows) for t in TABLES}
+        return [f"{counted(n)} of table {table}" for table, n in left.items() if n]
 
     @property
     def findings(self) -> list[str]:
