@@ -94,6 +94,16 @@ def test_what_was_mistyped_is_named(invoke, arguments, said, asked):
     assert said in " ".join(done.output.split())
 
 
+def test_a_list_goes_on_after_a_damaged_result(invoke, asked, tmp_path):
+    results, cells = Results(tmp_path / "results"), table_cells("7")
+    for cell in cells[:2]:
+        results.write(result_of(cell, softmax=50.0))
+    results.path(cells[0]).write_bytes(b"{")
+    lines = invoke("reproduce", "table7", "--list", *asked).stdout.splitlines()
+    assert "cannot be read" in lines[0]
+    assert lines[1].endswith("  ran")
+
+
 def test_a_damaged_result_is_named_and_left_alone(invoke, asked, tmp_path):
     results = Results(tmp_path / "results")
     cell = table_cells("7")[0]

@@ -165,6 +165,22 @@ def test_data_that_is_not_here_is_told_and_the_others_go_on(sweep, monkeypatch, 
     assert sweep.is_done(CELLS[0])
 
 
+def test_data_that_is_not_here_is_looked_for_once(sweep, monkeypatch):
+    asked = []
+
+    def look(source, cache):
+        asked.append(source)
+        raise DataMissingError("gone")
+
+    monkeypatch.setattr(running, "load_task", look)
+    others = [LOST, dataclasses.replace(LOST, seed=1), dataclasses.replace(LOST, seed=2)]
+    run_sweep(sweep, others)
+    assert len(asked) == 1
+    assert {sweep.results.read(cell).reason for cell in others} == {"gone"}
+    run_sweep(sweep, others)
+    assert len(asked) == 2  # in the next sweep it may be there
+
+
 @pytest.mark.parametrize(
     ("error", "status"), [(DataMissingError("gone"), NO_DATA), (MemoryError("full"), NOT_RUN)]
 )

@@ -160,11 +160,15 @@ def _put(asked: Asked, text: str, output: Path | None) -> None:
 
 def _list(asked: Asked) -> None:
     from rehead.experiments.asked import find_cells
+    from rehead.experiments.results import NOT_RUN, ResultError
 
     for cell in find_cells(asked.what, asked.scope):
-        found = asked.sweep.results.read(cell)
-        state = "not run" if found is None else found.status
-        typer.echo(f"{cell.name}  {state}")
+        try:
+            found = asked.sweep.results.read(cell)
+        except ResultError as error:  # the others are to be listed all the same
+            typer.echo(f"{cell.name}  cannot be read: {error}")
+            continue
+        typer.echo(f"{cell.name}  {NOT_RUN if found is None else found.status}")
 
 
 def _run(asked: Asked) -> None:

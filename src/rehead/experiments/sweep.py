@@ -17,11 +17,13 @@ from typing import Any, NamedTuple
 from rehead.experiments.cache import Cache, digest
 from rehead.experiments.cell import Cell
 from rehead.experiments.plans import columns_of, source_of
-from rehead.experiments.results import NOT_RUN, RAN, Result, Results
+from rehead.experiments.results import NO_DATA, NOT_RUN, RAN, Result, Results
 from rehead.experiments.running import is_same_source, missing_columns, reason_of, run
 from rehead.files.lock import FolderLock, LockedError
 
 Tell = Callable[["Progress"], None]
+_ABSENT: dict[tuple[str, str], str] = {}
+"""Data sets that are not there, and why: a process looks (and tries to download) once a sweep."""
 
 
 class Progress(NamedTuple):
@@ -99,6 +101,7 @@ def run_sweep(sweep: Sweep, cells: Sequence[Cell], tell: Tell = lambda progress:
         If a process was killed from outside.
     """
     with _alone(sweep.results):
+        _ABSENT.clear()  # it may be there by now
         groups = _groups([cell for cell in dict.fromkeys(cells) if not sweep.is_done(cell)])
         clock = _Clock(len(groups), sum(map(len, groups)))
         tell(clock.progress(None))
@@ -202,11 +205,16 @@ def _run_group(sweep: Sweep, cells: Sequence[Cell]) -> list[Result]:
 
 
 def _run_one(sweep: Sweep, cell: Cell, same: Result | None) -> Result:
-    earlier = sweep.results.read(cell)
+    earlier, needs = sweep.results.read(cell), (cell.data, cell.source)
     try:
-        result = run(cell, sweep.cache, earlier=earlier, columns=sweep.columns, same=same)
+        if needs in _ABSENT:
+            result = Result(cell, NO_DATA, _ABSENT[needs])
+        else:
+            result = run(cell, sweep.cache, earlier=earlier, columns=sweep.columns, same=same)
     except Exception as error:  # one cell of a night's work; the reason is kept and shown
         result = Result(cell, NOT_RUN, reason_of(error, sweep.cache.folder, sweep.results.folder))
+    if result.status == NO_DATA:
+        _ABSENT[needs] = result.reason
     if result != earlier and (result.measurements or earlier is None or not earlier.measurements):
         sweep.results.write(result)
     return result  # else what was measured before stays
