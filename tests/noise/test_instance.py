@@ -1,5 +1,7 @@
 """What holds for every noise that depends on the sample, and the draw that they share."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -155,6 +157,20 @@ def test_several_parts_have_draws_of_their_own():
     a, b, c = (noisy.label(X, Y, random_state=s) for s in (None, None, 1))
     np.testing.assert_array_equal(a, b)
     assert (a != c).mean() > 0.2
+
+
+def test_the_first_draw_decides_the_others():
+    """Of two noises, also where the chances are the same."""
+
+    def even(X, codes, rng):
+        return np.full((len(codes), 4), 0.25)
+
+    first, same, other = (
+        replace(make("part-dependent", X, Y, random_state=seed), chances=even).label(X, Y)
+        for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(first, same)
+    assert (first != other).mean() > 0.5
 
 
 @EVERY

@@ -76,6 +76,16 @@ def test_samples_that_are_alike_get_the_same_wrong_label_hard_or_not():
     assert shares.max() - shares.min() < 0.15
 
 
+def test_many_features_point_all_the_way():
+    """Scores differ by a thousand then: the true class must not outshine all others."""
+    features, y = np.random.default_rng(0).normal(size=(30, 200_000)), np.arange(30) % 3
+    noisy = noise.part_dependent(features, y, 0.5, random_state=0)
+    right = noisy.probabilities[np.arange(30), y]
+    assert right.min() > 0.1
+    assert right.max() < 0.9
+    assert noisy.rate == 0.5
+
+
 def test_constant_features_count_for_nothing():
     padded = np.hstack([X, np.full((len(X), 1), 0.1)])
     made = noise.part_dependent(padded, Y, 0.3, random_state=0)
