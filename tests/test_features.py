@@ -115,6 +115,9 @@ def test_whole_numbers_that_are_rounded_are_told(features):
 def test_masked_inputs_are_not_made_noisy():
     for make in (
         lambda: noise.semantic(MASKED, Y, clean=0.5),
+        lambda: noise.annotator(MASKED, Y, 0.1),
+        lambda: noise.part_dependent(MASKED, Y, 0.1),
+        lambda: noise.polynomial_margin(MASKED, Y, 0.1),
         lambda: noise.open_set(MASKED, Y, 0.1, X),
         lambda: noise.open_set(X, Y, 0.1, MASKED),
     ):

@@ -82,6 +82,20 @@ def test_no_command_writes_over_what_it_reads(fail, tmp_path, monkeypatch):
     assert Path("y.txt").read_text() == "a\nb\n" * 20
 
 
+@pytest.mark.parametrize("kind", ["annotator", "part-dependent", "polynomial-margin"])
+def test_noise_by_the_inputs_of_a_data_set_is_that_of_a_run(succeed, fail, kind):
+    asked = ["--noise", kind, "--rate", "0.2"]
+    said = succeed("corrupt", "digits", *asked, "-o", "noisy.csv")
+    assert f"Which labels are wrong depends on the inputs: {kind} noise." in said
+    made = pd.read_csv("noisy.csv")
+    task = noisy_task(TrainSettings(data="digits", noise=kind, rate=0.2))
+    np.testing.assert_array_equal(made["label"], task.labels)
+    np.testing.assert_array_equal(made["clean"], task.splits.train.y)
+    Path("y.txt").write_text("a\nb\n" * 20)
+    said = fail("corrupt", "y.txt", *asked, "-o", "n.txt")
+    assert f"rehead.noise.{kind.replace('-', '_')} in Python" in said
+
+
 def test_semantic_noise_of_a_data_set_is_that_of_a_run(succeed, fail):
     semantic = ["--noise", "semantic", "--rate", "0.05"]
     said = succeed("corrupt", "digits", *semantic, "--labeller", "fcn", "-o", "noisy.csv")

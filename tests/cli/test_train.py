@@ -88,6 +88,7 @@ def test_open_set_images_from_a_file(succeed, fail):
         (["--labeller", "fcn"], "--labeller goes with --noise semantic"),
         (["--outside", "cifar100"], "--outside goes with --noise open-set"),
         (["--noise", "open-set"], "--rate 0.4"),
+        (["--noise", "annotator"], "--rate 0.4"),
     ],
 )
 def test_options_that_do_not_go_together(fail, options, message):

@@ -23,7 +23,7 @@ def settings(**changes):
     return TrainSettings(**changes)
 
 
-@pytest.mark.parametrize("kind", [*noise.NOISES, "semantic"])
+@pytest.mark.parametrize("kind", [*noise.NOISES, *noise.INSTANCE_NOISES, "semantic"])
 def test_labels_are_noisy_in_training_and_validation_and_clean_in_test(kind):
     task = noisy_task(settings(noise=kind, rate=0.3))
     truth = task.splits.train.y
@@ -31,6 +31,37 @@ def test_labels_are_noisy_in_training_and_validation_and_clean_in_test(kind):
     assert 0.02 < task.rate < 0.45
     assert (task.validation_labels != task.splits.validation.y).any()
     np.testing.assert_allclose(task.transition.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("kind", list(noise.INSTANCE_NOISES))
+def test_noise_by_the_inputs_of_vectors_and_of_pixels(kind, monkeypatch):
+    task = noisy_task(settings(noise=kind, rate=0.4, seed=3))
+    train, held_out = task.splits.train, task.splits.validation
+    assert task.changed.sum() == int(0.4 * len(train.y))
+    assert (task.validation_labels != held_out.y).mean() == pytest.approx(0.4, abs=0.1)
+    assert task.transition.shape == (10, 10)
+    assert task.notes[0] == f"Which labels are wrong depends on the inputs: {kind} noise."
+    # The draws are those of every run: one generator for each part.
+    seeds = np.random.SeedSequence([3, 2]).spawn(2)
+    first, second = (np.random.default_rng(s) for s in seeds)
+    made = noise.INSTANCE_NOISES[kind](train.X, train.y, 0.4, random_state=first)
+    np.testing.assert_array_equal(made.labels, task.labels)
+    expected = made.label(held_out.X, held_out.y, random_state=second)
+    np.testing.assert_array_equal(expected, task.validation_labels)
+    digits_as_images(monkeypatch)
+    images = noisy_task(settings(data="cifar10", noise=kind, rate=0.2))
+    assert images.splits.train.X.ndim == 4
+    assert images.changed.sum() == int(0.2 * len(images.labels))
+    assert (images.validation_labels != images.splits.validation.y).any()
+
+
+@pytest.mark.parametrize("kind", list(noise.INSTANCE_NOISES))
+def test_noise_by_the_inputs_where_there_is_no_held_out_part_or_it_has_other_classes(kind):
+    task = noisy_task(settings(noise=kind, rate=0.3, limit=60))
+    assert task.labels.shape == (60,)
+    assert task.validation_labels.shape == (6,)
+    none = noisy_task(settings(noise=kind, rate=0.3, validation=0))
+    assert len(none.validation_labels) == 0
 
 
 def test_open_set_noise_keeps_labels_and_replaces_images(monkeypatch):

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from rehead import noise
+from rehead.noise.containers import as_features, check_rows, flat
 
 KINDS = pytest.mark.parametrize("make", [noise.uniform, noise.flip])
 LETTERS = ["b", "a", "b", "a", "long name", "long name"]
@@ -91,3 +92,34 @@ print("torch" in sys.modules)
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert run.stdout.strip() == "False", run.stderr
+
+
+@pytest.mark.parametrize(
+    ("X", "dtype"),
+    [
+        (np.arange(24, dtype=np.uint8).reshape(4, 2, 3), np.float32),
+        (np.arange(24, dtype=np.float32).reshape(4, 6), np.float32),
+        (np.arange(24).reshape(4, 6), np.float64),
+        (np.arange(24.0).reshape(4, 6).tolist(), np.float64),
+        (pd.DataFrame(np.arange(24.0).reshape(4, 6)), np.float64),
+        (torch.arange(24, dtype=torch.float32).reshape(4, 6), np.float32),
+    ],
+)
+def test_features_are_rows_of_numbers_in_their_precision(X, dtype):
+    found = as_features(X)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, np.arange(24).reshape(4, 6))
+    if not isinstance(X, (list, pd.DataFrame)):
+        assert flat(X).dtype == np.float32
+        np.testing.assert_array_equal(flat(X), found)
+
+
+def test_features_that_are_in_double_precision_are_not_copied():
+    X = np.zeros((5, 2))
+    assert np.shares_memory(as_features(X), X)
+
+
+def test_rows_are_counted():
+    check_rows([[1], [2]], 2)
+    with pytest.raises(ValueError, match="X has 2 rows and y has 3 labels"):
+        check_rows([[1], [2]], 3)

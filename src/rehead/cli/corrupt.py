@@ -38,7 +38,11 @@ def corrupt(
         ),
     ],
     noise: Annotated[
-        str, typer.Option(help="uniform, flip, symmetric, pair-flip, ...; semantic for a data set.")
+        str,
+        typer.Option(
+            help="uniform, flip, symmetric, pair-flip, ...; for a data set also semantic, "
+            "annotator, part-dependent, polynomial-margin."
+        ),
     ],
     rate: Annotated[
         float,
@@ -61,14 +65,14 @@ def corrupt(
     from rehead._validation import check_choice
     from rehead.files.places import read_beside
     from rehead.files.tables import LABELS_WRITTEN, write_labels
-    from rehead.noise import NOISES
+    from rehead.noise import INSTANCE_NOISES, NOISES
 
     need_ending(output, LABELS_WRITTEN)
-    check_choice(noise, (*NOISES, SEMANTIC), "noise")
+    check_choice(noise, (*NOISES, *INSTANCE_NOISES, SEMANTIC), "noise")
     if labeller is not None and noise != SEMANTIC:
         raise ValueError("--labeller goes with --noise semantic.")
-    if noise == SEMANTIC:
-        clean, noisy = _semantic(source, rate, labeller, seed)
+    if noise not in NOISES:
+        clean, noisy = _of_inputs(source, noise, rate, labeller, seed)
     else:
         clean = _labels_of(source, labels, seed)
         made = NOISES[noise](clean, rate, random_state=seed)
@@ -99,18 +103,20 @@ def _labels_of(source: str, column: str | None, seed: int) -> Array:
     return read_column(source) if column is None else read_beside(column, source)
 
 
-def _semantic(source: str, rate: float, labeller: str | None, seed: int) -> tuple[Array, Noisy]:
-    """Labels of a classifier, which must see the inputs: those that a run would be trained on."""
+def _of_inputs(
+    source: str, noise: str, rate: float, labeller: str | None, seed: int
+) -> tuple[Array, Noisy]:
+    """Labels of who must see the inputs: those that a run would be trained on."""
     from rehead._progress import plain_lines
     from rehead.data import DATASETS
     from rehead.experiments.noisy import TrainSettings, noisy_task
 
     if source not in DATASETS or Path(source).exists():
         raise ValueError(
-            f"Semantic noise needs inputs, and {source} has labels only. Name a data set "
-            f"({', '.join(DATASETS)}), or use rehead.noise.semantic in Python."
+            f"{noise.capitalize()} noise needs inputs, and {source} has labels only. Name a data "
+            f"set ({', '.join(DATASETS)}), or use rehead.noise.{noise.replace('-', '_')} in Python."
         )
-    settings = TrainSettings(data=source, noise=SEMANTIC, rate=rate, labeller=labeller, seed=seed)
+    settings = TrainSettings(data=source, noise=noise, rate=rate, labeller=labeller, seed=seed)
     with plain_lines():
         task = noisy_task(settings)
     typer.echo(task.notes[0])

@@ -26,7 +26,7 @@ def train(
     ] = "cross-entropy",
     recipe: Annotated[str, typer.Option(help="quick, or table1 to table8.")] = "quick",
     noise: Annotated[
-        str, typer.Option(help="none, uniform, flip, semantic, open-set, ...")
+        str, typer.Option(help="none, uniform, flip, annotator, semantic, open-set, ...")
     ] = "none",
     rate: Annotated[
         float,
@@ -117,9 +117,9 @@ def _check_noise(
     noise: str, rate: float, labels: str | None, labeller: str | None, outside: list[str] | None
 ) -> None:
     """Options that do not go together, before anything is read."""
-    from rehead.noise import NOISES
+    from rehead.noise import INSTANCE_NOISES, NOISES
 
-    if (noise in NOISES or noise == "open-set") and rate == 0.0:
+    if noise in (*NOISES, *INSTANCE_NOISES, "open-set") and rate == 0.0:
         raise ValueError(f"--noise {noise} needs a share of wrong labels: --rate 0.4, for example.")
     if noise == "none" and rate > 0.0:
         raise ValueError(f"--rate {rate:g} needs a kind of noise: --noise uniform, for example.")

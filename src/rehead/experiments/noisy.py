@@ -18,7 +18,7 @@ from rehead.data import Split, Splits
 from rehead.noise import NoisyLabels
 from rehead.noise.labels import read_labels
 
-KINDS = ("none", *noise.NOISES, "semantic", "open-set")
+KINDS = ("none", *noise.NOISES, *noise.INSTANCE_NOISES, "semantic", "open-set")
 """Kinds of noise that a run can make."""
 LOGISTIC = "logistic"
 """The labeller that is no network."""
@@ -40,6 +40,7 @@ class TrainSettings:
     noise, rate
         Kind and share of noise; for "semantic", ``rate`` is the share of clean samples that teach
         the labeller, and 0 stands for that of the paper: 0.2 for CIFAR-100, 0.05 for other data.
+        The kinds of ``noise.INSTANCE_NOISES`` see the plain inputs: of images, the pixels.
     labeller : str, optional
         What makes the labels of semantic noise: "logistic" (regression on the plain inputs), or a
         network: densenet100, resnet34 and vgg13 are the paper's. Default: "logistic" for vectors,
@@ -141,7 +142,8 @@ def noisy_task(settings: TrainSettings, folder: Path | None = None) -> NoisyTask
         return _given_labels(splits, settings)
     if settings.noise == "semantic":
         return _semantic(splits, settings, folder)
-    kinds = {"none": _clean, "open-set": _open_set}
+    by_instance = dict.fromkeys(noise.INSTANCE_NOISES, _by_instance)
+    kinds = {"none": _clean, "open-set": _open_set, **by_instance}
     return kinds.get(settings.noise, _random)(splits, settings)
 
 
@@ -201,6 +203,20 @@ def _random(splits: Splits, settings: TrainSettings) -> NoisyTask:
     )
 
 
+def _by_instance(splits: Splits, settings: TrainSettings) -> NoisyTask:
+    """Labels changed by what the inputs look like."""
+    rng, rng_validation = generators(settings)
+    train, held_out = splits.train, splits.validation
+    make = noise.INSTANCE_NOISES[settings.noise]
+    classes = np.arange(len(splits.class_names))
+    made = make(train.X, train.y, settings.rate, classes=classes, random_state=rng)
+    of_validation = held_out.y
+    if len(held_out.y):
+        of_validation = made.label(held_out.X, held_out.y, random_state=rng_validation)
+    note = f"Which labels are wrong depends on the inputs: {settings.noise} noise."
+    return _labelled(splits, made, of_validation, note)
+
+
 def _semantic(splits: Splits, settings: TrainSettings, folder: Path | None) -> NoisyTask:
     """Labels of a classifier that was taught on a few clean samples."""
     rng, _ = generators(settings)
@@ -245,7 +261,7 @@ def _labelled_by_another(
 
 
 def _labelled(splits: Splits, made: NoisyLabels, of_validation: Array, note: str) -> NoisyTask:
-    """The task of labels that a classifier gave."""
+    """The task of labels that depend on the inputs."""
     notes = (note, SAME_NOISE)
     return NoisyTask(
         splits, made.labels, of_validation, made.changed, made.rate, made.transition, notes

@@ -15,11 +15,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from rehead import _validation as check
 from rehead._columns import as_column
 from rehead._typing import Array
-from rehead.noise.containers import as_numpy, n_rows, take
+from rehead.noise.containers import BLOCK, check_rows, flat, n_rows, take
 from rehead.noise.labels import Labels, NoisyLabels, floor_of, read_labels
-
-BLOCK = 8192
-"""Rows labelled at a time: a float copy of all images would be several times their size."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +113,7 @@ def semantic(
     if not isinstance(clean, numbers.Real) or not 0.0 < float(clean) < 1.0:
         raise ValueError(f"clean must be in (0, 1), got {clean!r}. For 5 % pass 0.05.")
     labels = read_labels(y)
-    if n_rows(X) != len(labels.codes):
-        raise ValueError(
-            f"X has {n_rows(X)} rows and y has {len(labels.codes)} labels. Pass one label for "
-            "each row, in the same order."
-        )
+    check_rows(X, len(labels.codes))
     clean_part = _clean_part(labels, clean, check.generator_from(random_state))
     weak = _weak_classifier(classifier)
     taught, rest = np.flatnonzero(clean_part), np.flatnonzero(~clean_part)
@@ -149,7 +142,7 @@ def _clean_part(labels: Labels, clean: float, rng: np.random.Generator) -> Array
 def _weak_classifier(classifier: Any) -> Any:
     if classifier is None:
         return make_pipeline(
-            FunctionTransformer(_flat), StandardScaler(), LogisticRegression(max_iter=1000)
+            FunctionTransformer(flat), StandardScaler(), LogisticRegression(max_iter=1000)
         )
     for method in ("fit", "predict"):
         if isinstance(classifier, type) or not callable(getattr(classifier, method, None)):
@@ -158,13 +151,6 @@ def _weak_classifier(classifier: Any) -> Any:
                 "network, wrap its training in a class with these two methods."
             )
     return clone(classifier) if isinstance(classifier, BaseEstimator) else classifier
-
-
-def _flat(X: Any) -> Array:
-    """Inputs as rows of single-precision features."""
-    values = as_numpy(X)
-    flat: Array = values.reshape(len(values), -1).astype(np.float32)
-    return flat
 
 
 def _label(classifier: Any, X: Any, rows: Array, classes: Array) -> Array:
