@@ -68,7 +68,7 @@ def test_rings_are_circles_all_around(exact):
 def test_spirals_turn_with_the_distance_and_arms_are_turned_copies(exact):
     X, y = made.spirals(600, exact)
     radius = np.linalg.norm(X, axis=1)
-    assert 0.2 <= radius.min()
+    assert radius.min() >= 0.2
     assert radius.max() <= 1
     turns = np.arctan2(X[:, 1], X[:, 0]) / (2 * np.pi) - y / 3 - 0.75 * radius
     np.testing.assert_allclose(turns, np.round(turns), atol=1e-9)

@@ -22,8 +22,8 @@ USELESS = 4
 """Columns that tell nothing: normal, half as wide as the figure's radius."""
 ARMS, TURNS, RINGS = 3, 0.75, 3
 CLASSES, CLUSTERS, DIMENSIONS, APART = 5, 3, 6, 2.0
-"""Of the clusters; the last is the standard deviation of their centres, and of their useless columns,
-in each dimension."""
+"""Of the clusters; the last is the standard deviation of their centres in each dimension, and of
+their useless columns."""
 
 Figure = Callable[[int, np.random.Generator], tuple[Array, Array]]
 """Draws points and their classes."""
