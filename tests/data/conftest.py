@@ -18,6 +18,7 @@ NEEDED = {
     "tinyimagenet32": "tinyimagenet32/images.webp",
     "twitter_pos": "twitter_pos/windows.npz",
     "reuters8": "reuters/r8-train-all-terms.txt",
+    "reuters52": "reuters/r52-train-no-short.txt",
 }
 REAL = os.environ.get("REHEAD_DATA", "")
 

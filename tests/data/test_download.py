@@ -210,7 +210,7 @@ def test_a_part_that_leads_elsewhere_is_not_followed(server, target, tmp_path, k
 
 def test_every_data_set_says_how_large_its_files_are():
     remotes = {remote for dataset in DATASETS.values() for remote in dataset.remotes}
-    assert len(remotes) == 11
+    assert len(remotes) == 13
     assert all(remote.size > 10_000 for remote in remotes)
 
 

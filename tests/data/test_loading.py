@@ -44,15 +44,24 @@ def test_every_data_set_has_a_name_and_a_summary():
         "twitter_pos",
         "reuters8",
         "reuters8_tfidf",
+        "reuters52",
         "imagenet32",
         "tinyimagenet32",
+        "wine",
+        "breast_cancer",
+        "moons",
+        "spirals",
+        "rings",
+        "clusters",
     ]
     for name, dataset in data.DATASETS.items():
         assert dataset.name == name
         assert dataset.summary
 
 
-@pytest.mark.parametrize("name", ["cifar10", "cifar100", "svhn", "reuters8", "imagenet32"])
+@pytest.mark.parametrize(
+    "name", ["cifar10", "cifar100", "svhn", "reuters8", "reuters52", "imagenet32"]
+)
 def test_a_missing_file_tells_how_to_get_it(name, tmp_path):
     remote = data.DATASETS[name].remotes[0]
     with pytest.raises(data.DataMissingError) as caught:

@@ -10,7 +10,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from rehead import data
 from rehead.data.twitter_pos import EDGE, TAGS, read_tweets
 
-REAL = ["cifar10", "tinyimagenet32", "twitter_pos", "reuters8"]
+REAL = ["cifar10", "tinyimagenet32", "twitter_pos", "reuters8", "reuters52"]
 
 
 def decoded_sha256(X):
@@ -76,6 +76,24 @@ def test_reuters8_words_are_the_most_frequent_of_the_training_documents(real, re
     documents = [set(text.split()) for text in texts.test.X]
     X = [[word in document for word in words] for document in documents]
     np.testing.assert_array_equal(real("reuters8").test.X, X)
+
+
+def test_reuters52_has_the_published_counts_without_the_smallest_topics(real, real_folder):
+    news = real("reuters52")
+    assert (news.train.X.shape, news.test.X.shape) == ((6454, 1000), (2513, 1000))
+    counts = dict(zip(news.class_names, np.bincount(news.train.y).tolist(), strict=True))
+    assert len(counts) == 35
+    assert (counts["earn"], counts["acq"], counts["grain"], counts["gas"]) == (2840, 1596, 41, 10)
+    assert "zinc" not in counts
+    folder = real_folder("reuters52")
+    lines = (folder / "reuters/r52-train-no-short.txt").read_text("utf-8").splitlines()
+    assert len(lines) == 6532
+    published = Counter(line.split("\t")[0] for line in lines)
+    assert len(published) == 52
+    assert counts == {name: n for name, n in published.items() if n >= 10}
+    default = data.load("reuters52", folder=folder, raw=True, download=False)
+    assert len(default.validation.y) == 500
+    assert default.train.X[0].startswith("bahia cocoa review showers")
 
 
 def test_twitter_has_the_papers_counts(real, real_folder):

@@ -1,4 +1,4 @@
-"""Reuters-8: bags of the most frequent words, topics with enough documents."""
+"""Reuters-8 and -52: bags of the most frequent words, topics with enough documents."""
 
 import numpy as np
 import pytest
@@ -54,3 +54,22 @@ def test_tfidf_of_texts_is_the_texts(publish):
     test = b"acq\tfirm\nship\tport port\n"
     raw = publish("reuters8_tfidf", TRAIN_NEWS, test)(raw=True)
     assert raw.test.X.tolist() == ["firm", "port port"]
+
+
+def test_of_r52_topics_with_ten_documents_are_kept(publish):
+    train = TRAIN_NEWS + b"gas\tpump gas\n" * 10 + b"zinc\tmetal\n" * 9
+    load = publish("reuters52", train, b"gas\tgas gas\nzinc\tmetal\nship\tport\n")
+    news = load()
+    assert news.class_names == ["acq", "gas", "ship"]
+    assert np.bincount(news.train.y).tolist() == [100, 10, 100]
+    assert load(raw=True).test.X.tolist() == ["gas gas", "port"]
+    np.testing.assert_array_equal(news.test.y, [1, 2])
+    # Words that are left: buys, firm, gas, port, pump.
+    np.testing.assert_array_equal(news.test.X, [[0, 0, 1, 0, 0], [0, 0, 0, 1, 0]])
+
+
+def test_of_r52_all_topics_are_held_out_in_proportion(publish, monkeypatch):
+    monkeypatch.setattr("rehead.data.reuters.HELD_OUT_OF_52", 21)
+    load = publish("reuters52", TRAIN_NEWS + b"gas\tpump gas\n" * 10, b"gas\tgas gas\n")
+    news = load(validation=None)
+    assert np.bincount(news.validation.y).tolist() == [10, 1, 10]

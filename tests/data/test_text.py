@@ -8,6 +8,7 @@ from rehead.data.text import codes, frequent, objects
 def test_classes_with_a_hundred_samples_are_kept():
     labels = ["a"] * 100 + ["b"] * 99 + ["c"] * 101
     assert frequent(labels) == {"a", "c"}
+    assert frequent(labels, 101) == {"c"}
 
 
 def test_samples_of_other_classes_are_left_out_and_codes_follow_the_names():

@@ -118,3 +118,37 @@ def test_a_misspelt_column_ends_the_program(capsys):
     with pytest.raises(SystemExit):
         main(["--columns", "RoG ensemble"])
     assert "RoG ensemble" in capsys.readouterr().err
+
+
+def test_a_cell_of_another_list(results, tmp_path, capsys):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    common = ["--tasks", "tabular", "wine", "--noise", "uniform30", "--seeds", "1", "--results"]
+    main([*common, str(results.folder), "--docs", str(docs), "--columns", "k-NN", "auto"])
+    (found,) = list(results)
+    assert found.cell.name == "tabular-wine-table-uniform30-cross-entropy-1"
+    assert results.path(found.cell).parent == results.folder / "grid" / "tabular"
+    assert list(found.columns) == ["k-NN", "auto"]
+    assert min(m.accuracy for m in found.measurements) > 0.6
+    assert min(m.auroc for m in found.measurements) > 0.8
+    assert "wine: AUROC" in capsys.readouterr().out
+    assert not list(docs.iterdir())  # the page is of the grid
+
+
+def test_all_tasks_of_a_list(results, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(accuracy, "run_sweep", lambda sweep, cells, tell: asked.append(cells))
+    main(["--tasks", "many", "--seeds", "0", "3", "--results", str(results.folder)])
+    (cells,) = asked
+    assert {cell.table for cell in cells} == {"many"}
+    assert len(cells) == 2 * 15
+
+
+def test_what_is_not_in_the_list_is_an_error(results, capsys):
+    with pytest.raises(ValueError, match="task must be one of"):
+        main(["digits-mlp", "--tasks", "tabular", "--results", str(results.folder)])
+    with pytest.raises(ValueError, match="noise must be one of"):
+        main(["wine", "--tasks", "tabular", "--noise", "flip40", "--results", str(results.folder)])
+    with pytest.raises(SystemExit):
+        main(["--tasks", "tabular", "--page"])
+    assert "of the grid itself" in capsys.readouterr().err

@@ -11,10 +11,12 @@ from rehead.data.cifar import CIFAR10, CIFAR100
 from rehead.data.digits import DIGITS, DIGITS32
 from rehead.data.files import Files, places
 from rehead.data.imagenet32 import IMAGENET32
+from rehead.data.made import MIXTURES, MOONS, RINGS_IN_RINGS, SPIRALS
 from rehead.data.record import DataSet, Request
-from rehead.data.reuters import REUTERS8, REUTERS8_TFIDF
+from rehead.data.reuters import REUTERS8, REUTERS8_TFIDF, REUTERS52
 from rehead.data.splits import Splits
 from rehead.data.svhn import SVHN
+from rehead.data.tables import BREAST_CANCER, WINE
 from rehead.data.tinyimagenet32 import TINYIMAGENET32
 from rehead.data.twitter_pos import TWITTER_POS
 
@@ -29,8 +31,15 @@ DATASETS: dict[str, DataSet] = {
         TWITTER_POS,
         REUTERS8,
         REUTERS8_TFIDF,
+        REUTERS52,
         IMAGENET32,
         TINYIMAGENET32,
+        WINE,
+        BREAST_CANCER,
+        MOONS,
+        SPIRALS,
+        RINGS_IN_RINGS,
+        MIXTURES,
     )
 }
 
@@ -55,15 +64,16 @@ def load(
     ----------
     name : str, default="digits"
         One of ``DATASETS``: digits, digits32, cifar10, cifar100, svhn, twitter_pos, reuters8,
-        reuters8_tfidf, imagenet32, tinyimagenet32. Case, hyphens, underscores and spaces do not
-        matter.
+        reuters8_tfidf, reuters52, imagenet32, tinyimagenet32, wine, breast_cancer, moons, spirals,
+        rings, clusters. Case, hyphens, underscores and spaces do not matter.
     validation : int or float, optional
         Number or share of samples to take out of the training part, from all classes in
         proportion. By default what the paper uses: 1,000 images, 30 documents of each topic, the
-        official dev tweets; and 150 digits. 0 leaves the training part whole.
+        official dev tweets; and 150 digits, 500 documents of reuters52, a tenth of the tables. 0
+        leaves the training part whole.
     random_state : int, Generator, RandomState or None, default=0
-        Draws the validation part, and all parts of the digits. With an int, it is independent of
-        noise that is made with the same int.
+        Draws the validation part, and all parts of the digits and tables. With an int, it is
+        independent of noise that is made with the same int.
     folder : path, optional
         Default: what the environment variable ``REHEAD_DATA`` names.
     download : bool, default=True

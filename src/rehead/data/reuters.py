@@ -1,4 +1,7 @@
-"""Reuters-8: news by topic. The paper's counts are those of R8 of Reuters-21578 without grain."""
+"""Reuters-8 and Reuters-52: news by topic, of Reuters-21578.
+
+The paper's counts are those of R8 without grain. R52 has more topics, most of them small.
+"""
 
 from __future__ import annotations
 
@@ -12,28 +15,52 @@ from rehead.data.archive import readable
 from rehead.data.files import Remote
 from rehead.data.record import DataSet, Request
 from rehead.data.splits import Labelled, Published, Splits, make_splits
-from rehead.data.text import codes, frequent, objects
+from rehead.data.text import SMALLEST_CLASS, codes, frequent, objects
 
 HOME = (
     "https://raw.githubusercontent.com/yao8839836/text_gcn/"
     "5fa0c35dbe09453a8f724c3f3eb8b6f172deb18c/data/R8/"
 )
+HOME52 = (
+    "https://raw.githubusercontent.com/hendrycks/error-detection/"
+    "96b8c95396e111879f0675264301caf5d7fb26df/NLP/Categorization/data/"
+)
 N_WORDS = 1000
+SMALLEST_OF_52 = 10
+"""Topics of R52 with fewer training documents are left out: 17 of them have one to nine."""
+HELD_OUT_OF_52 = 500
+"""Many topics have fewer than the 30 documents each that are held out of Reuters-8."""
+Features = Callable[[Array, Array], tuple[Array, Array]]
+"""From the texts of training and test documents."""
 
 
 def read(request: Request) -> Splits:
     """Bags of words, or the texts themselves."""
-    return _read(request, bags_of_words)
+    return _read8(request, bags_of_words)
 
 
 def read_tfidf(request: Request) -> Splits:
     """TF-IDF of the same words, or the texts themselves."""
-    return _read(request, tfidf_of_words)
+    return _read8(request, tfidf_of_words)
 
 
-def _read(request: Request, features: Callable[[Array, Array], tuple[Array, Array]]) -> Splits:
+def read52(request: Request) -> Splits:
+    """Bags of words of R52, or the texts themselves; held out are all topics in proportion."""
+    published, class_names = _published(request, SMALLEST_OF_52, bags_of_words)
+    hold_out = request.hold_out._replace(default=HELD_OUT_OF_52)
+    return make_splits(published, class_names, hold_out)
+
+
+def _read8(request: Request, features: Features) -> Splits:
+    published, class_names = _published(request, SMALLEST_CLASS, features)
+    hold_out = request.hold_out._replace(default=30 * len(class_names), per_class=True)
+    return make_splits(published, class_names, hold_out)
+
+
+def _published(request: Request, least: int, features: Features) -> tuple[Published, list[str]]:
+    """Documents of the topics that have at least so many for training, and these topics."""
     documents = [read_documents(request.files.get(remote.name)) for remote in request.files.remotes]
-    class_names = sorted(frequent(documents[0][0]))
+    class_names = sorted(frequent(documents[0][0], least))
     parts = []
     for labels, texts in documents:
         rows, y = codes(labels, class_names)
@@ -44,8 +71,7 @@ def _read(request: Request, features: Callable[[Array, Array], tuple[Array, Arra
         # not depend on the draw.
         X_train, X_test = features(train.X, test.X)
         train, test = Labelled(X_train, train.y), Labelled(X_test, test.y)
-    hold_out = request.hold_out._replace(default=30 * len(class_names), per_class=True)
-    return make_splits(Published(train, test), class_names, hold_out)
+    return Published(train, test), class_names
 
 
 def read_documents(path: Path) -> tuple[list[str], list[str]]:
@@ -113,4 +139,24 @@ REUTERS8_TFIDF = DataSet(
     read_tfidf,
     "reuters",
     FILES,
+)
+REUTERS52 = DataSet(
+    "reuters52",
+    "6,454 + 2,513 news of 35 topics of unequal size: bags of 1,000 words, or texts",
+    read52,
+    "reuters",
+    (
+        Remote(
+            "r52-train-no-short.txt",
+            HOME52 + "r52-train.txt",
+            "2bb8c5e400bd24a1fb3c5a8fb86bb9751c224e66b542cf75bc2ae0aa3952b5b9",
+            3_888_877,
+        ),
+        Remote(
+            "r52-test-no-short.txt",
+            HOME52 + "r52-test.txt",
+            "05dbdf3a88be730ff614126fdd6c8912a8a3e03bb77be81c84eb12fb0144a7af",
+            1_379_109,
+        ),
+    ),
 )

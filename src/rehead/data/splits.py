@@ -140,9 +140,9 @@ def draw(y: Array, wanted: Array, rng: np.random.Generator) -> Array:
     return mask
 
 
-def generator(random_state: Any) -> np.random.Generator:
+def generator(random_state: Any, stream: int = STREAM) -> np.random.Generator:
     """A generator whose stream is its own, also where noise is drawn with the same seed."""
     rng = check.generator_from(random_state)
     if isinstance(random_state, numbers.Integral):
-        rng = np.random.default_rng(np.random.SeedSequence([int(random_state), STREAM]))
+        rng = np.random.default_rng(np.random.SeedSequence([int(random_state), stream]))
     return rng

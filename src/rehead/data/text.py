@@ -1,4 +1,4 @@
-"""What the two text sets have in common."""
+"""What the text sets have in common."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ SMALLEST_CLASS = 100
 """The paper leaves out classes with fewer training samples."""
 
 
-def frequent(labels: Sequence[str]) -> set[str]:
+def frequent(labels: Sequence[str], least: int = SMALLEST_CLASS) -> set[str]:
     """Classes that have enough training samples."""
-    return {label for label, n in Counter(labels).items() if n >= SMALLEST_CLASS}
+    return {label for label, n in Counter(labels).items() if n >= least}
 
 
 def codes(labels: Sequence[str], class_names: Sequence[str]) -> tuple[Array, Array]:

@@ -3,6 +3,7 @@
     python -m rehead.experiments.accuracy            # measures what is missing, writes the page
     python -m rehead.experiments.accuracy --quick    # a part of seed 0 anew, beside what was kept
     python -m rehead.experiments.accuracy --print    # what was measured
+    python -m rehead.experiments.accuracy --tasks tabular    # another list of tasks: no page
 
 A cell is a task under a noise with a seed. Nothing is chosen on test labels at run time; how the
 constants of the default were set is told on the page.
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from rehead import _validation as check
 from rehead.experiments.cache import Cache
 from rehead.experiments.cell import Cell
 from rehead.experiments.columns.classic import LDA_SHRUNK
@@ -24,8 +26,8 @@ from rehead.experiments.grid.columns import CLEANLAB, ORACLE, baseline
 from rehead.experiments.grid.page import write_page
 from rehead.experiments.grid.rivals import read_standings, rival_cells
 from rehead.experiments.grid.summary import Grid
-from rehead.experiments.grid.tasks import SEEDS, TASKS, grid_cells, task_of
-from rehead.experiments.grid.terminal import beside, show
+from rehead.experiments.grid.tasks import LISTS, SEEDS, TABLE, grid_cells, task_of
+from rehead.experiments.grid.terminal import beside, show, show_list
 from rehead.experiments.plans import source_of
 from rehead.experiments.results import RAN, Result, Results
 from rehead.experiments.running import run
@@ -88,7 +90,9 @@ def parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    asked.add_argument("tasks", nargs="*", metavar="task", help=f"of {', '.join(TASKS)}")
+    asked.add_argument("tasks", nargs="*", metavar="task", help=f"of {_names()}")
+    asked.add_argument("--tasks", dest="listed", choices=list(LISTS), default=TABLE, help="a list")
+    asked.add_argument("--noise", nargs="+", metavar="kind", help="some kinds: none uniform30")
     asked.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS))
     asked.add_argument("--columns", nargs="+", choices=list(COLUMNS), metavar="column")
     asked.add_argument("--jobs", type=int, default=1, help="networks trained at the same time")
@@ -103,22 +107,50 @@ def parser() -> argparse.ArgumentParser:
     return asked
 
 
+def _names() -> str:
+    """Tasks by list."""
+    return "; ".join(f"{name}: {', '.join(tasks)}" for name, tasks in LISTS.items())
+
+
+def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """The options that were given; what does not go together ends the program."""
+    reader = parser()
+    asked = reader.parse_args(arguments)
+    if asked.listed != TABLE and (asked.peers or asked.quick or asked.page):
+        reader.error("--peers, --quick and --page are of the grid itself, without --tasks")
+    asked.tasks = asked.tasks or list(LISTS[asked.listed])
+    for name in asked.tasks:
+        check.check_choice(name, LISTS[asked.listed], "task")
+    return asked
+
+
+def asked_cells(asked: argparse.Namespace, cache: Cache) -> list[Cell]:
+    """What is to be measured."""
+    cells = rival_cells(asked.tasks) if asked.peers else grid_cells(asked.tasks, asked.seeds)
+    if asked.noise:
+        kinds = list(dict.fromkeys(cell.kind for cell in cells))
+        for kind in asked.noise:
+            check.check_choice(kind, kinds, "noise")
+        cells = [cell for cell in cells if cell.kind in asked.noise]
+    return [c for c in cells if not asked.cached or cache.has(source_of(c).what)]
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure what is missing, print, write the page."""
-    asked = parser().parse_args(arguments)
+    asked = parsed(arguments)
     console, cache, results = Console(width=WIDTH), Cache.default(), Results(asked.results)
-    tasks = asked.tasks or list(TASKS)
     if asked.quick:
         quick(cache, results, console)
         return
     if not (asked.only_print or asked.page):
-        cells = rival_cells(tasks) if asked.peers else grid_cells(tasks, asked.seeds)
-        if asked.cached:
-            cells = [cell for cell in cells if cache.has(source_of(cell).what)]
         columns = tuple(asked.columns) if asked.columns else None
-        measure(Sweep(results, cache, asked.jobs, columns), cells, console)
+        sweep = Sweep(results, cache, asked.jobs, columns)
+        measure(sweep, asked_cells(asked, cache), console)
+    if asked.listed != TABLE:
+        show_list(Grid.read(results, asked.tasks, asked.seeds), console)
+        return
     if not asked.page:
-        show(Grid.read(results, tasks, asked.seeds), console)
+        show(Grid.read(results, asked.tasks, asked.seeds), console)
     if not asked.only_print:
         # The page is of all that was measured, whatever was asked for now.
         write_page(Grid.read(results), asked.docs, read_standings(results))

@@ -5,10 +5,13 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import roc_auc_score
 
 from rehead.experiments.columns import classic
-from rehead.experiments.columns.classic import CLASSIC, KNN, LDA_SHRUNK, LOGISTIC
+from rehead.experiments.columns.classic import BOOSTING, CLASSIC, KNN, LDA_SHRUNK, LOGISTIC, NEAREST
+from rehead.experiments.columns.folds import out_of_sample
 from rehead.experiments.task import Part, Task
 
 
@@ -68,13 +71,41 @@ def test_the_first_layer_is_another_one(task):
     assert (first != last).any()
 
 
-def test_logistic_regression_does_not_depend_on_the_scale_of_features(task):
-    found = CLASSIC[LOGISTIC](task).labels
+@pytest.mark.parametrize("name", [LOGISTIC, NEAREST])
+def test_the_scale_of_features_does_not_matter(task, name):
+    found = CLASSIC[name](task).labels
     scale = np.array([1.0, 1e3, 1e-3, 7.0])
     for part in (task.train, task.test):
         part.layers["late"] = part.layers["late"] * scale + 5
-    np.testing.assert_array_equal(CLASSIC[LOGISTIC](task).labels, found)
+    np.testing.assert_array_equal(CLASSIC[name](task).labels, found)
     assert (found == task.test.y).mean() > 0.8
+
+
+def test_boosting_is_that_of_scikit_learn(task):
+    theirs = HistGradientBoostingClassifier(random_state=0)
+    theirs.fit(task.train.layers["late"], task.train.y)
+    expected = theirs.predict(task.test.layers["late"])
+    np.testing.assert_array_equal(CLASSIC[BOOSTING](task).labels, expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        (LOGISTIC, classic.logistic),
+        (NEAREST, classic.nearest_scaled),
+        (BOOSTING, classic.boosting),
+    ],
+)
+def test_labels_are_judged_by_models_that_did_not_see_them(task, name, model):
+    quality = CLASSIC[name](task).quality
+    posterior = out_of_sample(task, model, ("late",))
+    np.testing.assert_array_equal(quality, posterior[np.arange(len(quality)), task.train.y])
+    assert roc_auc_score(~task.changed, quality) > 0.8
+
+
+def test_others_do_not_judge(task):
+    assert CLASSIC[KNN](task).quality is None
+    assert CLASSIC[LDA_SHRUNK](task).quality is None
 
 
 def test_few_steps_are_no_news(task, monkeypatch):

@@ -7,8 +7,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from rehead.experiments.columns import pruned
-from rehead.experiments.columns.classic import lda_shrunk
-from rehead.experiments.columns.pruned import PRUNED, WITH_JUDGES, out_of_sample
+from rehead.experiments.columns.classic import boosting, lda_shrunk, nearest_scaled
+from rehead.experiments.columns.folds import out_of_sample
+from rehead.experiments.columns.pruned import PRUNED, WITH_JUDGES
 from rehead.experiments.task import Part, Task
 
 cleanlab = pytest.importorskip("cleanlab")
@@ -51,20 +52,25 @@ def test_what_cleanlab_flags_is_thrown_out(make_task, column, layer):
     assert found.details["clean_kept"][layer] == 1 - task.changed[~wrong].mean()
 
 
-def test_posteriors_are_of_models_that_did_not_see_the_row(make_task):
-    task = make_task()
-    X, y = task.train.layers["late"], task.train.y
-    found = out_of_sample(task, lda_shrunk, ("late",))
-    for rows, held_out in pruned.FOLDS.split(X, y):
-        expected = lda_shrunk().fit(X[rows], y[rows]).predict_proba(X[held_out])
-        np.testing.assert_allclose(found[held_out], expected)
-
-
 def test_its_own_ranking_is_of_its_own_layer(make_task):
     task = make_task()
     found = PRUNED["cleanlab, LDA"](task)
     given = out_of_sample(task, lda_shrunk, ("late",))[np.arange(len(task.train.y)), task.train.y]
     np.testing.assert_allclose(found.quality, given)
+
+
+@pytest.mark.parametrize(("name", "model"), [("k-NN", nearest_scaled), ("boosting", boosting)])
+def test_other_classifiers_are_pruned_in_the_same_way(make_task, name, model):
+    task = make_task()
+    found = PRUNED[f"cleanlab, {name}"](task)
+    X, y = task.train.layers["late"], task.train.y
+    posterior = out_of_sample(task, model, ("late",))
+    kept = ~cleanlab.filter.find_label_issues(y, posterior)
+    expected = model().fit(X[kept], y[kept]).predict(task.test.layers["late"])
+    np.testing.assert_array_equal(found.labels, expected)
+    np.testing.assert_allclose(found.quality, posterior[np.arange(len(y)), y])
+    assert found.details["kept"] == {"late": kept.sum()}
+    assert WITH_JUDGES not in found.details
 
 
 def test_its_ranking_with_the_features_of_the_judges_is_a_detail(make_task, monkeypatch):

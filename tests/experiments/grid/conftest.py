@@ -5,7 +5,7 @@ import pytest
 
 from rehead.experiments.columns.pruned import WITH_JUDGES
 from rehead.experiments.grid.columns import grid_columns
-from rehead.experiments.grid.tasks import TASKS
+from rehead.experiments.grid.tasks import all_tasks
 from rehead.experiments.results import Measurement, Result
 
 
@@ -14,7 +14,7 @@ def cell_of():
     """A cell by the name of its task."""
 
     def find(task="digits-mlp", noise="none", rate=0.0, seed=0):
-        (cell,) = [c for c in TASKS[task].cells(seed) if (c.noise, c.rate) == (noise, rate)]
+        (cell,) = [c for c in all_tasks()[task].cells(seed) if (c.noise, c.rate) == (noise, rate)]
         return cell
 
     return find

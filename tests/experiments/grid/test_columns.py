@@ -2,7 +2,7 @@
 
 from rehead.experiments.columns.registry import COLUMNS
 from rehead.experiments.grid.columns import grid_columns
-from rehead.experiments.grid.tasks import grid_cells
+from rehead.experiments.grid.tasks import LISTS, all_tasks, grid_cells
 from rehead.experiments.plans import columns_of
 
 
@@ -25,3 +25,32 @@ def test_the_papers_lda_is_not_the_shrunk_one(cell_of):
     columns = grid_columns(cell_of())
     assert "LDA" not in columns
     assert COLUMNS["LDA"] is not COLUMNS["LDA shrunk"]
+
+
+def test_columns_of_other_lists_are_known_and_no_doubles():
+    for cell in grid_cells([*LISTS["tabular"], *LISTS["many"]], [0]):
+        columns = grid_columns(cell)
+        assert columns_of(cell) == columns
+        assert len(set(columns)) == len(columns)
+        assert set(columns) <= set(COLUMNS)
+        assert not any(name.endswith((", first", "stacked")) for name in columns)
+        assert columns[-2:] == ["auto", "oracle"]
+    assert all(task.frozen for name, task in all_tasks().items() if name not in LISTS["accuracy"])
+
+
+def test_what_people_take_for_tables_is_there_alone_and_after_cleanlab():
+    columns = grid_columns(grid_cells(["wine"])[0])
+    assert columns[:6] == [
+        "logistic regression",
+        "k-NN",
+        "boosting",
+        "cleanlab, LR",
+        "cleanlab, k-NN",
+        "cleanlab, boosting",
+    ]
+
+
+def test_many_classes_have_every_peer_and_no_boosting():
+    columns = grid_columns(grid_cells(["reuters52-frozen"])[0])
+    assert {"WANN", "FINE, LDA", "agreement", "mixture", "cleanlab, k-NN", "RoG"} <= set(columns)
+    assert not any("boosting" in name for name in columns)

@@ -44,6 +44,18 @@ def test_only_the_first_images_are_encoded(splits, tmp_path, monkeypatch):
     assert len(encoders.image_features(96, Cache(tmp_path))["train/features"]) == 4
 
 
+def test_of_other_images_all_are_encoded(splits, tmp_path, monkeypatch):
+    loaded = []
+    monkeypatch.setattr(encoders, "IMAGES", -996)
+    monkeypatch.setattr(data, "load", lambda name, validation: loaded.append(name) or splits)
+    monkeypatch.setattr(encoders, "encode_images", lambda images, size: images[:, 0, 0, :1])
+    cache = Cache(tmp_path)
+    found = encoders.image_features(96, cache, "tinyimagenet32")
+    assert len(found["train/features"]) == 9
+    assert len(encoders.image_features(96, cache)["train/features"]) == 4
+    assert loaded == ["tinyimagenet32", "cifar10"]
+
+
 def test_an_image_has_its_own_features(monkeypatch, capsys):
     pytest.importorskip("efficientnet_lite_pytorch")
     monkeypatch.setattr(encoders, "BATCH", 2)
@@ -61,13 +73,16 @@ def test_documents_are_cut_and_known_by_their_ids(tmp_path, monkeypatch):
 
     long = " ".join(map(str, range(100)))
     splits = Splits(part([long, "b"], 5), part(["c"], 0), part(["d"], 9), ["a"])
-    monkeypatch.setattr(data, "load", lambda name, raw: splits)
+    loaded = []
+    monkeypatch.setattr(data, "load", lambda name, raw: loaded.append(name) or splits)
     monkeypatch.setattr(
         encoders, "encode_texts", lambda texts: np.array([[len(t.split())] for t in texts])
     )
     found = encoders.document_features(Cache(tmp_path))
     assert found["ids"].tolist() == [5, 6, 0, 9]
     assert found["features"].ravel().tolist() == [60, 1, 1, 1]
+    encoders.document_features(Cache(tmp_path), "reuters52")
+    assert loaded == ["reuters8", "reuters52"]
 
 
 @pytest.mark.parametrize(

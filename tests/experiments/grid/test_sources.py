@@ -1,6 +1,7 @@
 """Features of the grid: all layers of a trained network, or those of a frozen encoder."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,12 +11,21 @@ from rehead.data import Split, Splits
 from rehead.experiments.cache import Cache, digest
 from rehead.experiments.grid import sources
 from rehead.experiments.grid.noise import grid_noise
-from rehead.experiments.grid.sources import FrozenImages, FrozenTexts, GridNetwork, grid_source
-from rehead.experiments.grid.tasks import grid_cells
+from rehead.experiments.grid.sources import (
+    FrozenImages,
+    FrozenTexts,
+    GridNetwork,
+    PlainFeatures,
+    grid_source,
+)
+from rehead.experiments.grid.tasks import all_tasks, grid_cells
 from rehead.experiments.noisy import NoisyTask, TrainSettings
 from rehead.experiments.plans import source_of
+from rehead.experiments.results import Results
+from rehead.experiments.running import is_same_source
 from rehead.experiments.sources import TrainedNetwork, load_task
 
+ROOT = Path(__file__).parents[3]
 SMALL = TrainSettings(
     noise="uniform", rate=0.4, seed=1, epochs=2, model_options={"hidden": (9, 8), "gain": 2**0.5}
 )
@@ -94,7 +104,7 @@ def test_images_are_looked_up(kind, noisy, cache, monkeypatch):
         "test/features": 30 + np.arange(10.0)[:, None],
     }
     monkeypatch.setattr(sources, "grid_noise", lambda settings, cache: noisy)
-    monkeypatch.setattr(sources, "image_features", lambda size, cache: encoded)
+    monkeypatch.setattr(sources, "image_features", lambda size, cache, name: encoded)
     monkeypatch.setattr(sources, "encode_images", lambda images, size: -images[:, None] + size)
     task, _ = load_task(FrozenImages(TrainSettings("cifar10", noise=kind, rate=0.1)), cache)
     expected = noisy.splits.train.ids.astype(float)
@@ -114,15 +124,34 @@ def test_documents_are_looked_up_by_their_ids(noisy, cache, monkeypatch):
     order = np.random.default_rng(1).permutation(40)
     encoded = {"ids": order, "features": order[:, None] / 2}
     monkeypatch.setattr(sources, "grid_noise", lambda settings, cache: noisy)
-    monkeypatch.setattr(sources, "document_features", lambda cache: encoded)
-    task, _ = load_task(FrozenTexts(TrainSettings("reuters8")), cache)
+    asked = []
+    monkeypatch.setattr(
+        sources, "document_features", lambda cache, name: asked.append(name) or encoded
+    )
+    task, _ = load_task(FrozenTexts(TrainSettings("reuters52")), cache)
+    assert asked == ["reuters52"]
     for part, split in zip((task.train, task.validation, task.test), noisy.splits, strict=False):
         assert part.layers["features"].ravel().tolist() == (split.ids / 2).tolist()
     assert task.changed.tolist() == noisy.changed.tolist()
 
 
+def test_a_table_is_taken_as_it_is(cache):
+    settings = TrainSettings("wine", noise="flip", rate=0.3, seed=2)
+    task, facts = load_task(PlainFeatures(settings), cache)
+    made = grid_noise(settings, cache)
+    for part, split in zip((task.train, task.validation, task.test), made.splits, strict=False):
+        np.testing.assert_array_equal(part.layers["features"], split.X)
+        assert part.outputs is None
+    np.testing.assert_array_equal(task.train.y, made.labels)
+    np.testing.assert_array_equal(task.validation.y, made.validation_labels)
+    np.testing.assert_array_equal(task.test.y, made.splits.test.y)
+    np.testing.assert_array_equal(task.changed, made.labels != made.splits.train.y)
+    assert task.taps == task.auto == ("features",)
+    assert facts == {}
+
+
 def test_no_two_cells_have_the_same_features():
-    cells = grid_cells()
+    cells = grid_cells(all_tasks())
     assert len({digest(grid_source(cell).what) for cell in cells}) == len(cells)
 
 
@@ -153,11 +182,20 @@ def test_the_number_of_threads_does_not_matter(cache, monkeypatch):
 
 
 def test_kinds_of_sources():
-    kinds = {cell.network: type(grid_source(cell)) for cell in grid_cells()}
+    kinds = {cell.network: type(grid_source(cell)) for cell in grid_cells(all_tasks())}
     assert kinds == {
         "mlp": GridNetwork,
         "fcn": GridNetwork,
         "resnet-small": GridNetwork,
         "efficientnet-lite0": FrozenImages,
         "minilm": FrozenTexts,
+        "table": PlainFeatures,
     }
+
+
+def test_what_was_encoded_for_committed_cells_is_found(cell_of):
+    """The digest of its features is in each of their results."""
+    results = Results(ROOT / "results")
+    for task in ("cifar10-frozen", "reuters8-frozen", "digits-mlp"):
+        result = results.read(cell_of(task, "flip", 0.4))
+        assert is_same_source(result, grid_source(result.cell))

@@ -28,6 +28,8 @@ def test_figures_by_seed(group):
     np.testing.assert_allclose(group.accuracy("kNN-50"), [80, 81, 82])
     np.testing.assert_allclose(group.auto("noise_rate"), [0.3, 0.4, 0.5])
     np.testing.assert_allclose(group.auto("auroc"), 0.9)
+    np.testing.assert_allclose(group.measured("auto", "auroc"), 0.9)
+    assert np.isnan(group.measured("kNN-50", "auroc")).all()
     np.testing.assert_allclose(group.cleanlab, [0.6, 0.7, 0.8])
     np.testing.assert_allclose(group.noise_rate, 0.41)
     assert group.seeds == [0, 1, 2]

@@ -1,12 +1,18 @@
-"""Cells of the grid: 44 tasks with noise, three seeds, and what each trains."""
+"""Cells of the grid: 44 tasks with noise, three seeds, and what each trains; and other lists."""
 
 from pathlib import Path
 
 import pytest
 
 from rehead.experiments.cell import Cell
-from rehead.experiments.grid.tasks import TASKS, grid_cells, settings_of, task_of
-from rehead.experiments.noisy import TrainSettings
+from rehead.experiments.grid.tasks import (
+    LISTS,
+    all_tasks,
+    grid_cells,
+    settings_of,
+    task_of,
+)
+from rehead.experiments.noisy import TrainSettings, noisy_task
 
 ROOT = Path(__file__).parents[3]
 NETWORKS = {
@@ -44,7 +50,7 @@ def test_a_misspelt_task_is_an_error():
 
 
 def test_every_cell_has_its_task():
-    for task in TASKS.values():
+    for task in all_tasks().values():
         assert all(task_of(cell) is task for cell in task.cells(1))
     with pytest.raises(ValueError, match="no network 'resnet34' on 'cifar10'"):
         task_of(Cell("accuracy", "resnet34", "cifar10", profile="grid"))
@@ -67,3 +73,62 @@ def test_every_cell_has_its_task():
 def test_settings(task, settings, cell_of):
     cell = cell_of(task, "uniform", 0.4, seed=2)
     assert settings_of(cell) == TrainSettings(noise="uniform", rate=0.4, seed=2, **settings)
+
+
+def test_names_of_tasks_are_their_own():
+    assert list(all_tasks()) == [name for tasks in LISTS.values() for name in tasks]
+    assert all(name == task.name for name, task in all_tasks().items())
+    assert all(task.table == table for table, tasks in LISTS.items() for task in tasks.values())
+
+
+def test_tables_are_measured_clean_and_with_a_third_of_noise():
+    cells = grid_cells(LISTS["tabular"], [4])
+    assert len(set(cells)) == len(cells) == 8 * 3
+    assert {(c.table, c.profile, c.network, c.seed) for c in cells} == {
+        ("tabular", "grid", "table", 4)
+    }
+    assert {c.kind for c in cells} == {"none", "uniform30", "flip30"}
+    assert cells[3].name == "tabular-wine-table-none-cross-entropy-4"
+
+
+def test_many_classes_are_measured_with_five_noises():
+    cells = grid_cells(LISTS["many"], [0])
+    assert [c.kind for c in cells[:5]] == ["none", "uniform20", "uniform40", "flip20", "flip40"]
+    assert [(c.network, c.data) for c in cells[::5]] == [
+        ("minilm", "reuters52"),
+        ("efficientnet-lite0", "tinyimagenet32"),
+        ("table", "twitter_pos"),
+    ]
+    assert len(set(cells)) == len(cells) == 15
+
+
+def test_cells_of_the_grid_stay_what_they_were():
+    """Their keys are part of the names of committed files."""
+    named = {path.stem for path in (ROOT / "results/grid/accuracy").glob("*.json")}
+    assert named
+    assert named <= {f"{cell.name}-{cell.key[:8]}" for cell in grid_cells()}
+
+
+def test_of_twitter_a_part_is_a_table_and_the_whole_has_many_classes():
+    part, whole = (grid_cells([name], [1])[0] for name in ("twitter-windows", "twitter-19"))
+    assert settings_of(part) == TrainSettings("twitter_pos", limit=4000, seed=1)
+    assert settings_of(whole) == TrainSettings("twitter_pos", seed=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("digits", 1347),
+        ("wine", 113),
+        ("breast-cancer", 358),
+        ("moons", 2700),
+        ("spirals", 2700),
+        ("rings", 2700),
+        ("clusters", 2700),
+    ],
+)
+def test_tables_need_no_outside_data_and_are_small(name, rows):
+    cell = grid_cells([name], [0])[1]
+    task = noisy_task(settings_of(cell))
+    assert len(task.labels) == rows
+    assert abs(task.rate - 0.3) < 0.15

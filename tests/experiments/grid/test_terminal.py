@@ -1,12 +1,13 @@
 """Tables on the terminal: means, spreads, and now beside what was kept."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from rehead.experiments.grid.summary import Grid
-from rehead.experiments.grid.terminal import beside, show
+from rehead.experiments.grid.terminal import beside, show, show_list
 
 
 @pytest.fixture
@@ -46,6 +47,32 @@ def test_tables_and_targets(results, console):
         assert cells(line) == [name, value]
     (missed,) = lines(console, "estimated noise within")
     assert missed == "missed   estimated noise within 3 points: digits-mlp flip 40% 35 of 40"
+
+
+@pytest.fixture
+def listed(cell_of, result_of):
+    """Of a table: with clean labels, and with noise."""
+    clean = result_of(cell_of("wine"))
+    noisy = result_of(cell_of("wine", "flip", 0.3), {"k-NN": 0.7}, auto={"auroc": 0.9})
+    judged = replace(noisy.columns["k-NN"], auroc=0.8)
+    return [clean, noisy.with_more([judged])]
+
+
+def test_another_list_has_an_area_for_each_column_that_judges_labels(listed, console):
+    show_list(Grid.of_results(listed), console)
+    (first, second) = lines(console, "│ k-NN ")
+    assert cells(first) == ["k-NN", "50.0", "70.0"]
+    assert cells(second) == ["k-NN", "0.800"]
+    assert cells(lines(console, "│ auto ")[1]) == ["auto", "0.900"]
+    assert len(lines(console, "│ boosting ")) == 1
+    assert len(lines(console, "wine: AUROC")) == 1
+    assert not lines(console, "reached")
+    assert not lines(console, "missed")
+
+
+def test_clean_labels_have_no_wrong_ones_to_find(listed, console):
+    show_list(Grid.of_results(listed[:1]), console)
+    assert not lines(console, "wine: AUROC")
 
 
 def test_now_beside_what_was_kept(results, console, cell_of, result_of):

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -16,16 +17,17 @@ from sklearn.preprocessing import StandardScaler
 
 from rehead._typing import Array
 from rehead.classifier import RobustGaussianClassifier
+from rehead.experiments.columns.folds import Classifier, self_confidence
 from rehead.experiments.columns.gaussian import Column
+from rehead.experiments.columns.nearest import NearestVote
 from rehead.experiments.task import Prediction, Task
 
-Classifier = Callable[[], Any]
-"""Makes a classifier as scikit-learn knows them."""
 Layer = Callable[[Task], str]
 """Chooses a layer of a task."""
 NEIGHBOURS = 50
 STEPS = 200
 LDA_SHRUNK, LOGISTIC, KNN = "LDA shrunk", "logistic regression", f"kNN-{NEIGHBOURS}"
+NEAREST, BOOSTING = "k-NN", "boosting"
 
 
 def last_layer(task: Task) -> str:
@@ -53,6 +55,16 @@ def nearest() -> KNeighborsClassifier:
     return KNeighborsClassifier(NEIGHBOURS)
 
 
+def nearest_scaled() -> Any:
+    """The same on standardised features; how many vote is chosen by the labels."""
+    return make_pipeline(StandardScaler(), NearestVote())
+
+
+def boosting() -> HistGradientBoostingClassifier:
+    """Gradient boosting as scikit-learn sets it."""
+    return HistGradientBoostingClassifier(random_state=0)
+
+
 def fit_predict(model: Classifier, X: Array, y: Array, new: Array) -> Array:
     """Fit a classifier, and predict the labels of new samples."""
     with warnings.catch_warnings():
@@ -61,8 +73,16 @@ def fit_predict(model: Classifier, X: Array, y: Array, new: Array) -> Array:
         return np.asarray(model().fit(X, y).predict(new))
 
 
-def on_layer(model: Classifier, layer: Layer = last_layer) -> Column:
+def on_layer(model: Classifier, layer: Layer = last_layer, *, scored: bool = False) -> Column:
     """A classifier of one layer, as a column.
+
+    Parameters
+    ----------
+    model : callable
+        Makes the classifier.
+    layer : callable
+    scored : bool
+        Whether labels are judged, too: by their posterior under models that did not see them.
 
     Examples
     --------
@@ -75,19 +95,24 @@ def on_layer(model: Classifier, layer: Layer = last_layer) -> Column:
     >>> bool((on_layer(lda_shrunk)(task).labels == y).all())
     True
     """
-    return partial(_predict, model, layer)
+    return partial(_predict, model, layer, scored)
 
 
-def _predict(model: Classifier, layer: Layer, task: Task) -> Prediction:
+def _predict(model: Classifier, layer: Layer, scored: bool, task: Task) -> Prediction:
     name = layer(task)
     X, new = task.train.layers[name], task.test.layers[name]
-    return Prediction(fit_predict(model, X, task.train.y, new))
+    return Prediction(
+        fit_predict(model, X, task.train.y, new),
+        quality=self_confidence(task, model, name) if scored else None,
+    )
 
 
 CLASSIC: dict[str, Column] = {
     LDA_SHRUNK: on_layer(lda_shrunk),
     f"{LDA_SHRUNK}, first": on_layer(lda_shrunk, first_layer),
-    LOGISTIC: on_layer(logistic),
+    LOGISTIC: on_layer(logistic, scored=True),
     KNN: on_layer(nearest),
+    NEAREST: on_layer(nearest_scaled, scored=True),
+    BOOSTING: on_layer(boosting, scored=True),
 }
 """On the penultimate layer, or on the first one."""

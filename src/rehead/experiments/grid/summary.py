@@ -13,7 +13,7 @@ from rehead.experiments.cell import Cell
 from rehead.experiments.columns.pruned import WITH_JUDGES
 from rehead.experiments.columns.registry import AUTO
 from rehead.experiments.grid.columns import CLEANLAB, ORACLE, grid_columns
-from rehead.experiments.grid.tasks import SEEDS, TASKS, GridTask, grid_cells, task_of
+from rehead.experiments.grid.tasks import SEEDS, TASKS, GridTask, all_tasks, grid_cells, task_of
 from rehead.experiments.results import Result, Results
 
 NOISY = ("uniform", "flip", "open-set")
@@ -57,7 +57,11 @@ class Group(NamedTuple):
 
     def auto(self, name: str) -> Array:
         """What was measured of the default besides its accuracy, by seed: noise_rate, auroc."""
-        found = [getattr(result.columns.get(AUTO), name, None) for result in self.results]
+        return self.measured(AUTO, name)
+
+    def measured(self, column: str, name: str) -> Array:
+        """The same of any way to predict."""
+        found = [getattr(result.columns.get(column), name, None) for result in self.results]
         return np.array([np.nan if value is None else value for value in found], float)
 
     @property
@@ -128,7 +132,7 @@ class Grid(NamedTuple):
     @property
     def tasks(self) -> list[GridTask]:
         """Those that were measured."""
-        return [task for task in TASKS.values() if self.of(task)]
+        return [task for task in all_tasks().values() if self.of(task)]
 
     def of(self, task: GridTask) -> list[Group]:
         """The groups of a task."""

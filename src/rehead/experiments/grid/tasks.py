@@ -1,4 +1,8 @@
-"""The tasks of the accuracy grid, and their cells."""
+"""The tasks of the accuracy grid, two more lists of tasks beside it, and their cells.
+
+``tabular`` has tables whose classes are not Gaussian, ``many`` has many classes, most of them of
+unequal size. Their features are one layer, and no network was trained on the labels.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,9 @@ from rehead.experiments.cell import Cell
 from rehead.experiments.noisy import TrainSettings
 
 TABLE, PROFILE = "accuracy", "grid"
+TABULAR, MANY = "tabular", "many"
+AS_IT_IS = "table"
+"""In place of a network: the features are the data set's own."""
 SEEDS = (0, 1, 2)
 NOISES = (
     ("none", 0.0),
@@ -21,11 +28,15 @@ NOISES = (
     ("semantic", 0.0),
 )
 OPEN_SET = ("open-set", 0.4)
+TABULAR_NOISES = (("none", 0.0), ("uniform", 0.3), ("flip", 0.3))
+MANY_NOISES = (("none", 0.0), ("uniform", 0.2), ("uniform", 0.4), ("flip", 0.2), ("flip", 0.4))
 IMAGES = 9000
 """Training images of the CIFAR-10 tasks; 1,000 more are held out for validation."""
 DOCUMENTS = 500
 """Held-out documents of Reuters-8, from all topics in proportion. (The paper's 30 of each topic are
 drawn from another distribution than the rest.)"""
+ROWS = 4000
+"""Training words of Twitter among the tables; the others have fewer rows anyway."""
 
 
 class GridTask(NamedTuple):
@@ -41,6 +52,10 @@ class GridTask(NamedTuple):
         What differs from the defaults of a run.
     frozen : bool
         Whether the network was never trained on the labels.
+    table : str
+        Its list.
+    own_noises : tuple
+        In place of the noises of the grid.
     """
 
     name: str
@@ -49,16 +64,20 @@ class GridTask(NamedTuple):
     data: str
     settings: Mapping[str, Any]
     frozen: bool = False
+    table: str = TABLE
+    own_noises: tuple[tuple[str, float], ...] = ()
 
     @property
     def noises(self) -> tuple[tuple[str, float], ...]:
         """Kinds and rates of noise that it is measured under."""
+        if self.own_noises:
+            return self.own_noises
         return (*NOISES, OPEN_SET) if self.data == "cifar10" else NOISES
 
     def cells(self, seed: int) -> list[Cell]:
         """Its cells with a seed, a noise each."""
         return [
-            Cell(TABLE, self.network, self.data, noise, rate, seed=seed, profile=PROFILE)
+            Cell(self.table, self.network, self.data, noise, rate, seed=seed, profile=PROFILE)
             for noise, rate in self.noises
         ]
 
@@ -104,8 +123,55 @@ TASKS: dict[str, GridTask] = {
 24, 48 and 96 channels."""
 
 
+def _table(name: str, title: str, data: str, settings: Mapping[str, Any]) -> GridTask:
+    return GridTask(name, title, AS_IT_IS, data, settings, True, TABULAR, TABULAR_NOISES)
+
+
+def _many(name: str, title: str, features: tuple[str, str], validation: int | None) -> GridTask:
+    settings = {} if validation is None else {"validation": validation}
+    return GridTask(name, title, *features, settings, True, MANY, MANY_NOISES)
+
+
+LISTS: dict[str, dict[str, GridTask]] = {
+    TABLE: TASKS,
+    TABULAR: {
+        task.name: task
+        for task in (
+            _table("digits", "Digits, pixels", "digits", {}),
+            _table("wine", "Wine", "wine", {}),
+            _table("breast-cancer", "Breast cancer", "breast_cancer", {}),
+            _table("moons", "Moons", "moons", {}),
+            _table("spirals", "Spirals", "spirals", {}),
+            _table("rings", "Rings", "rings", {}),
+            _table("clusters", "Clusters", "clusters", {}),
+            _table("twitter-windows", "Twitter windows", "twitter_pos", {"limit": ROWS}),
+        )
+    },
+    MANY: {
+        task.name: task
+        for task in (
+            _many("reuters52-frozen", "Reuters-52, frozen MiniLM", ("minilm", "reuters52"), None),
+            # Two held-out images of each class: the other 38 are few enough.
+            _many(
+                "tinyimagenet-frozen",
+                "Tiny ImageNet, frozen EfficientNet-lite0",
+                ("efficientnet-lite0", "tinyimagenet32"),
+                400,
+            ),
+            _many("twitter-19", "Twitter windows, all words", (AS_IT_IS, "twitter_pos"), None),
+        )
+    },
+}
+"""Tasks by list and name; no two have the same name."""
+
+
+def all_tasks() -> dict[str, GridTask]:
+    """Of all lists, by name."""
+    return {name: task for tasks in LISTS.values() for name, task in tasks.items()}
+
+
 def grid_cells(tasks: Iterable[str] = TASKS, seeds: Sequence[int] = SEEDS) -> list[Cell]:
-    """The cells of some tasks, seed by seed.
+    """The cells of some tasks, of whatever list, seed by seed.
 
     Examples
     --------
@@ -113,18 +179,19 @@ def grid_cells(tasks: Iterable[str] = TASKS, seeds: Sequence[int] = SEEDS) -> li
     >>> len(grid_cells()), grid_cells(["twitter-fcn"], [2])[1].name
     (132, 'accuracy-twitter_pos-fcn-uniform20-cross-entropy-2')
     """
-    wanted = list(tasks)
+    wanted, known = list(tasks), all_tasks()
     for name in wanted:
-        check.check_choice(name, TASKS, "task")
-    return [cell for seed in seeds for name in wanted for cell in TASKS[name].cells(seed)]
+        check.check_choice(name, known, "task")
+    return [cell for seed in seeds for name in wanted for cell in known[name].cells(seed)]
 
 
 def task_of(cell: Cell) -> GridTask:
-    """The task of a cell."""
-    for task in TASKS.values():
+    """The task of a cell: of its list, or else of the grid, on which other tables build."""
+    listed = LISTS.get(cell.table, TASKS).values()
+    for task in listed:
         if (task.network, task.data) == (cell.network, cell.data):
             return task
-    known = ", ".join(f"{task.network} on {task.data}" for task in TASKS.values())
+    known = ", ".join(f"{task.network} on {task.data}" for task in listed)
     raise ValueError(
         f"The accuracy grid has no network {cell.network!r} on {cell.data!r}. It has {known}."
     )

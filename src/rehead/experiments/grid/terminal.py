@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -31,6 +32,26 @@ def show(grid: Grid, console: Console) -> None:
     for target in targets(grid):
         mark = "[green]reached[/]" if target.reached else "[red]missed [/]"
         console.print(f"{mark}  {target.text}: {target.measured}")
+
+
+def show_list(grid: Grid, console: Console) -> None:
+    """Print tables of another list of tasks: accuracies, and how well labels are judged."""
+    for task in grid.tasks:
+        groups = grid.of(task)
+        console.print(table_of(task, groups))
+        noisy = [group for group in groups if group.cell.noise != "none"]
+        if noisy:
+            console.print(auroc_table(task, noisy))
+
+
+def auroc_table(task: GridTask, groups: list[Group]) -> Table:
+    """One row for each way to predict that judges labels: AUROC of wrong labels."""
+    table = Table(f"{task.name}: AUROC", *[group.noise for group in groups])
+    for column in groups[0].columns:
+        means = [group.measured(column, "auroc").mean() for group in groups]
+        if not np.isnan(means).all():
+            table.add_row(column, *[f"{mean:.3f}" for mean in means])
+    return table
 
 
 def table_of(task: GridTask, groups: list[Group]) -> Table:
