@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rehead import _validation as check
+from rehead.experiments.markdown import table_lines
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -78,9 +79,7 @@ def check_form(form: str) -> None:
 
 def to_markdown(sheet: Sheet) -> str:
     """With numbers to the right."""
-    marks = ["---"] * sheet.n_labels + ["---:"] * (len(sheet.header) - sheet.n_labels)
-    lines = [sheet.header, marks, *([_escaped(t, {"|": "\\|"}) for t in r] for r in sheet.rows)]
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    table = "\n".join(table_lines(sheet.header, sheet.rows, sheet.n_labels))
     return "\n\n".join([table, *sheet.notes])
 
 
