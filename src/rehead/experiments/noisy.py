@@ -198,9 +198,7 @@ def _random(splits: Splits, settings: TrainSettings) -> NoisyTask:
     held_out = splits.validation.y
     if len(held_out):
         held_out = make(held_out, random_state=rng_validation).labels
-    return NoisyTask(
-        splits, made.labels, held_out, made.changed, made.rate, made.transition, (SAME_NOISE,)
-    )
+    return _labelled(splits, made, held_out)
 
 
 def _by_instance(splits: Splits, settings: TrainSettings) -> NoisyTask:
@@ -260,11 +258,11 @@ def _labelled_by_another(
     return _labelled(splits, made, of_validation, note)
 
 
-def _labelled(splits: Splits, made: NoisyLabels, of_validation: Array, note: str) -> NoisyTask:
-    """The task of labels that depend on the inputs."""
-    notes = (note, SAME_NOISE)
+def _labelled(splits: Splits, made: NoisyLabels, of_validation: Array, *notes: str) -> NoisyTask:
+    """The task of labels that were made, those of the validation part in the same way."""
+    said = (*notes, SAME_NOISE)
     return NoisyTask(
-        splits, made.labels, of_validation, made.changed, made.rate, made.transition, notes
+        splits, made.labels, of_validation, made.changed, made.rate, made.transition, said
     )
 
 
