@@ -23,6 +23,7 @@ CHANGED = {
     "half-as-long": "epochs",
     "augmented": "recipe",
     "more-images": "limit",
+    "look-earlier": "method_options",
 }
 
 

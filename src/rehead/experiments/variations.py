@@ -65,6 +65,14 @@ VARIATIONS: dict[str, Variation] = {
     "augmented": Variation(
         "random crops and flips, as in the paper", _set(recipe="quick-augmented"), "1"
     ),
+    # Its code looks from epoch 40 + 5 of 120 on. Of 20 epochs that is the eighth, and 5 of them are
+    # the window, which does not shrink.
+    "look-earlier": Variation(
+        "D2L looks for its turning point from epoch 8 on, not 13",
+        _set(method_options={"first": 2}),
+        "3",
+        "d2l",
+    ),
     "more-images": Variation("10,000 images in place of 5,000", _set(limit=10_000), "1"),
 }
 """By name. Changes of inference alone are columns."""

@@ -30,6 +30,13 @@ from rehead.report.findings import (
     table_findings,
     text_rows,
 )
+from rehead.report.methods import (
+    earlier_text,
+    gain_spread,
+    memorised_text,
+    repeated_text,
+    semantic_text,
+)
 from rehead.report.reproduced import summary_sheet
 from rehead.report.sheets import render
 from rehead.report.varied import text_tables, varied_sheets
@@ -149,6 +156,31 @@ class Page:
     def images_varied(self) -> str:
         """What changes of the training do to these gains."""
         return images_varied(self.results, self.profile)
+
+    @property
+    def gain_spread(self) -> str:
+        """How much a gain varies over seeds."""
+        return gain_spread(self.compared("1"))
+
+    def repeated(self, table: str) -> str:
+        """Rows of a table that are plain training over again."""
+        return repeated_text(self.compared(table))
+
+    @property
+    def earlier(self) -> str:
+        """Whether D2L does better where it looks earlier."""
+        return earlier_text(self.results, self.profile)
+
+    @property
+    def memorised(self) -> str:
+        """Whether the gain goes with what was memorised, in table 4."""
+        return memorised_text(self.compared("4"))
+
+    @property
+    def semantic(self) -> str:
+        """What table 6 tells about where RoG loses."""
+        clean = self.rows("1", network="densenet100", noise="none")
+        return semantic_text(self.compared("6"), clean)
 
     @property
     def images(self) -> int:

@@ -12,9 +12,10 @@ from rehead.experiments.cell import Cell
 from rehead.experiments.columns.registry import AUTO, ROG, SOFTMAX, TEXT
 from rehead.experiments.published import published
 from rehead.experiments.results import RAN, Result, Results
-from rehead.experiments.tables import VARIED, table_cells, varied_cells
+from rehead.experiments.tables import VARIED_NOISES, table_cells, varied_cells
 from rehead.experiments.variations import VARIATIONS
 from rehead.report.compared import named, noise_name, number, signed, spread
+from rehead.report.methods import earlier_sheet
 from rehead.report.sheets import Sheet
 
 DATA = ("reuters8", "twitter_pos")
@@ -53,7 +54,7 @@ class Rows(NamedTuple):
 
     def texts(self, columns: Sequence[str], variation: str = "") -> list[str]:
         """For each noise, these columns."""
-        return [spread(self.values(c, kind, variation)) for kind in VARIED for c in columns]
+        return [spread(self.values(c, kind, variation)) for kind in VARIED_NOISES for c in columns]
 
     @property
     def printed(self) -> dict[tuple[str, float], dict[str, float]]:
@@ -69,7 +70,7 @@ class Rows(NamedTuple):
 
         NaN where it was not run.
         """
-        noisy = [kind for kind in VARIED if kind[0] != "none"]
+        noisy = [kind for kind in VARIED_NOISES if kind[0] != "none"]
         found = [
             abs(values.mean() - self.printed[kind][printed])
             for kind in noisy
@@ -88,6 +89,8 @@ def varied_sheets(results: Results, profile: str = "quick", table: str = "5") ->
     """Of table 5, for each data set: changes of training, then changes of inference."""
     if table == "1":
         return [images_sheet(results, profile)]
+    if table == "3":
+        return [earlier_sheet(results, profile)]
     sheets = []
     for data in DATA:
         rows = {method: Rows.read(data, method, results, profile) for method in METHODS}
@@ -118,8 +121,8 @@ def images_sheet(results: Results, profile: str) -> Sheet:
 def training_sheet(rows: Rows) -> Sheet:
     """Softmax and RoG where one thing of the training was changed."""
     pair = (SOFTMAX, ROG)
-    header = ["change", *(f"{column}, {_noise(kind)}" for kind in VARIED for column in pair)]
-    printed = [f"{rows.printed[kind][column]:.2f}" for kind in VARIED for column in pair]
+    header = ["change", *(f"{column}, {_noise(kind)}" for kind in VARIED_NOISES for column in pair)]
+    printed = [f"{rows.printed[kind][column]:.2f}" for kind in VARIED_NOISES for column in pair]
     lines = [["printed", *printed], ["as in the table", *rows.texts(pair)]]
     lines += [
         [VARIATIONS[name].text, *rows.texts(pair, name)]
@@ -133,7 +136,7 @@ def training_sheet(rows: Rows) -> Sheet:
 
 def inference_sheet(rows: Rows) -> Sheet:
     """Other ways to predict from the networks of the table."""
-    header = ["way to predict", *(_noise(kind) for kind in VARIED)]
+    header = ["way to predict", *(_noise(kind) for kind in VARIED_NOISES)]
     lines = [[column, *rows.texts([column])] for column in (SOFTMAX, ROG, *INFERENCE)]
     title = f"{named(rows.data)}, {rows.method}: one change of inference at a time"
     return Sheet(title, header, lines)
