@@ -213,6 +213,19 @@ def test_one_labeller_serves_all_methods(cache, semantic, monkeypatch):
     assert len(taught) == 2
 
 
+def test_one_labeller_serves_quick_recipes(cache, semantic, monkeypatch):
+    """Else a comparison of the two would be one of labels, too."""
+    taught = count_labellers(monkeypatch)
+    plain, _ = load_task(TrainedNetwork(semantic), cache)
+    other = dataclasses.replace(semantic, recipe="quick-augmented")
+    folders = {sources.taught_labeller(settings, cache) for settings in (semantic, other)}
+    assert len(folders) == len(taught) == 1
+    torch.set_num_threads(1)
+    for folder in (*folders, cache.folder / "anew"):
+        np.testing.assert_array_equal(plain.train.y, noisy_task(other, folder).labels)
+    assert len(taught) == 2
+
+
 def test_labels_are_those_of_the_settings_wherever_the_labeller_is_kept(cache, semantic):
     task, _ = load_task(TrainedNetwork(semantic), cache)
     torch.set_num_threads(1)

@@ -15,7 +15,12 @@ import numpy as np
 
 from rehead._typing import Array
 from rehead.experiments.cache import Arrays, Cache, digest
-from rehead.experiments.noisy import NoisyTask, TrainSettings, noisy_task
+from rehead.experiments.noisy import (
+    QUICK,
+    NoisyTask,
+    TrainSettings,
+    noisy_task,
+)
 from rehead.experiments.task import PARTS, Part, Task
 
 if TYPE_CHECKING:
@@ -163,6 +168,8 @@ def taught_labeller(settings: TrainSettings, cache: Cache) -> Path | None:
     if settings.noise != "semantic":
         return None
     what = {**features_version(), **{name: getattr(settings, name) for name in LABELLER}}
+    if settings.recipe in QUICK:
+        what["recipe"] = QUICK[0]  # one labeller for all of them
     folder = cache.folder / "labellers" / digest(what)
     with cache.alone({"source": "labeller", **what}):
         noisy_task(settings, folder)

@@ -1,4 +1,4 @@
-"""Tables 3, 4 and 6: what training methods and labellers do to the gain of RoG, in sentences."""
+"""Tables 3, 4 and 6: what training methods do to the gain of RoG, in sentences."""
 
 from __future__ import annotations
 
@@ -8,16 +8,11 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import spearmanr
 
-from rehead.experiments.columns.registry import AUTO, PAPER, ROG, SOFTMAX
+from rehead.experiments.columns.registry import PAPER, ROG, SOFTMAX
 from rehead.experiments.comparison import Comparison, Row, agreement
-from rehead.experiments.results import RAN, Results
-from rehead.experiments.tables import varied_cells
-from rehead.experiments.variations import VARIATIONS
-from rehead.report.compared import agreement_text, counted, noise_name, number, signed
-from rehead.report.sheets import Sheet
+from rehead.report.compared import agreement_text, counted, named, noise_name, signed
 
 PLAIN = "cross-entropy"
-SHOWN = (SOFTMAX, ROG, AUTO)
 
 
 def repeated(comparison: Comparison) -> list[Row]:
@@ -35,12 +30,18 @@ def _numbers(row: Row) -> list[str]:
     return [f"{row.mean(column):.6f}" for column in PAPER]
 
 
+def _where(row: Row) -> str:
+    """The noise, and who made it."""
+    labeller = f"{named(row.cell.labeller)}, " if row.cell.labeller else ""
+    return f"{labeller}{noise_name(row.cell)}"
+
+
 def repeated_text(comparison: Comparison) -> str:
     """Which rows are plain training over again, and what is left without them."""
     same = repeated(comparison)
     if not same:
         return ""
-    said = ", ".join(f"{row.cell.method} ({noise_name(row.cell)})" for row in same)
+    said = ", ".join(f"{row.cell.method} ({_where(row)})" for row in same)
     rest = comparison._replace(rows=[row for row in comparison.rows if row not in same])
     text = (
         f"*Rows that repeat another one*: {len(same)} of {counted(len(comparison.ran))} came out "
@@ -53,50 +54,27 @@ def repeated_text(comparison: Comparison) -> str:
     return f"{text} Without the repeated rows: {agreement_text(agreement(rest))}"
 
 
-def earlier_sheet(results: Results, profile: str) -> Sheet:
-    """D2L as in table 3, and where it looks for its turning point earlier."""
-    lines = []
-    for cell in varied_cells(profile, "3"):
-        plain = replace(cell, variation="", method=PLAIN)
-        for name, one in (
-            (PLAIN, plain),
-            ("d2l, as in the table", replace(cell, variation="")),
-            (VARIATIONS[cell.variation].text, cell),
-        ):
-            found = results.read(one)
-            if found is None or found.status != RAN:
-                continue
-            texts = [number(found.accuracy(column)) for column in SHOWN]
-            gain = signed(found.accuracy(ROG) - found.accuracy(SOFTMAX))
-            fitted = number(100 * found.network["fitted"], 0)
-            lines.append([noise_name(cell), name, fitted, *texts, gain])
-    header = ["noise", "training", "fitted", *SHOWN, "gain of RoG"]
-    return Sheet("CIFAR-10, seed 0: D2L that looks earlier", header, lines, n_labels=2)
-
-
-def earlier_text(results: Results, profile: str) -> str:
-    """Whether the missed turning point explains the distance of D2L from the paper."""
-    cells = varied_cells(profile, "3")
-    pairs = [(results.read(replace(c, variation="")), results.read(c)) for c in cells]
-    ran = [(a, b) for a, b in pairs if a is not None and b is not None and b.status == RAN]
-    if not ran or any(a.status != RAN for a, _ in ran):
-        return "D2L that looks earlier was not tried."
-    # The same numbers in every column: it did not turn there either.
-    turned = [(a, b) for a, b in ran if any(a.accuracy(c) != b.accuracy(c) for c in SHOWN)]
-    text = f"Looking earlier, D2L turns in {len(turned)} of {len(ran)} cells (one seed each)."
+def d2l_text(comparison: Comparison) -> str:
+    """In which rows D2L turned, and what that did to the network."""
+    rows = [row for row in comparison.ran if row.cell.method == "d2l"]
+    if not rows:
+        return ""
+    turned = [row for row in rows if row not in repeated(comparison)]
+    text = f"*D2L* turns in {len(turned)} of {counted(len(rows))}, one seed each"
     if not turned:
-        return f"{text} So this says nothing about D2L."
-    moved = float(np.mean([b.accuracy(SOFTMAX) - a.accuracy(SOFTMAX) for a, b in turned]))
-    fitted = 100 * min(b.network["fitted"] for _, b in turned)
+        return f"{text}."
+    plain = {_place(row): row for row in comparison.ran if row.cell.method == PLAIN}
+    pairs = [(row, plain[_place(row)]) for row in turned if _place(row) in plain]
+    ours = signed(_mean([a.mean(SOFTMAX) - b.mean(SOFTMAX) for a, b in pairs]))
+    theirs = signed(_mean([a.printed[SOFTMAX] - b.printed[SOFTMAX] for a, b in pairs]))
+    fitted = 100 * min(row.fitted for row in turned)
     text += (
-        f" There its softmax moves by {signed(moved)} points on average, and it still fits at "
-        f"least {fitted:.1f} % of the labels."
+        f": {', '.join(_where(row) for row in turned)}. There its softmax differs from that "
+        f"of {PLAIN} by {ours} points on average (printed: {theirs}), and it fits at least "
+        f"{fitted:.1f} % of the labels."
     )
-    if fitted > 95:
-        text += (
-            " So in these cells the missed turning point is not what keeps our D2L far below the "
-            "printed one. What does is not known."
-        )
+    if fitted > 95 and any(row.cell.noise != "none" for row in turned):
+        text += " So it does not keep these networks from memorising. Why is not known."
     return text
 
 
@@ -127,44 +105,6 @@ def memorised_text(comparison: Comparison) -> str:
     if most != largest:
         text += f"It is not the whole reason: {largest} gains most, and {most} memorises most. "
     return f"{text}Why the printed gains on co-teaching are all above zero is not explained by it."
-
-
-def semantic_text(comparison: Comparison, clean: Sequence[Row]) -> str:
-    """What the columns of table 6 tell about where the loss comes from.
-
-    ``clean``: rows of the same network on clean labels.
-    """
-    rows = comparison.comparable
-    if not rows:
-        return "Nothing was run."
-    names = (ROG, "LDA ensemble", "oracle", AUTO)
-    said = [f"{name} {signed(_mean([row.gain(name) for row in rows]))}" for name in names]
-    kept = _mean([_clean_kept(row) for row in rows])
-    right = _mean([1 - row.noise_rate for row in rows])
-    above = sum(row.gain() > 0 for row in rows)
-    printed = sum(row.printed_gain() > 0 for row in rows)
-    text = (
-        f"RoG is above the softmax in {above} of {counted(len(rows))} here, and in {printed} in "
-        f"the paper. Mean gains over the softmax: {', '.join(said)}. Of the samples that the MCD "
-        f"keeps {100 * kept:.0f} % have the right label, of all {100 * right:.0f} %. The LDA "
-        "ensemble trims nothing, and the oracle has only samples with right labels: neither is "
-        "above the softmax on average, so it is not the trimming that fails here."
-        if _mean([row.gain("oracle") for row in rows]) <= 0
-        else f"Mean gains over the softmax: {', '.join(said)}."
-    )
-    if clean:
-        ours = signed(_mean([row.gain() for row in clean]))
-        theirs = signed(_mean([row.printed_gain() for row in clean]))
-        text += f" On clean labels RoG gains {ours} with this network (printed: {theirs})."
-    return (
-        f"{text} This disagrees with the paper, and no variation was run that explains it: more "
-        "images and a larger network were not tried with labellers."
-    )
-
-
-def _clean_kept(row: Row) -> float:
-    shares = [r.columns["RoG last layer"].details.get("clean_kept", {}) for r in row.results]
-    return _mean([value for share in shares for value in share.values()])
 
 
 def gain_spread(comparison: Comparison) -> str:

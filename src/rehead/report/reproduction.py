@@ -30,14 +30,9 @@ from rehead.report.findings import (
     table_findings,
     text_rows,
 )
-from rehead.report.methods import (
-    earlier_text,
-    gain_spread,
-    memorised_text,
-    repeated_text,
-    semantic_text,
-)
+from rehead.report.methods import d2l_text, gain_spread, memorised_text, repeated_text
 from rehead.report.reproduced import summary_sheet
+from rehead.report.semantic import labellers_text, semantic_text
 from rehead.report.sheets import render
 from rehead.report.varied import text_tables, varied_sheets
 
@@ -166,10 +161,9 @@ class Page:
         """Rows of a table that are plain training over again."""
         return repeated_text(self.compared(table))
 
-    @property
-    def earlier(self) -> str:
-        """Whether D2L does better where it looks earlier."""
-        return earlier_text(self.results, self.profile)
+    def d2l(self, table: str) -> str:
+        """Where D2L turned in a table, and what that did."""
+        return d2l_text(self.compared(table))
 
     @property
     def memorised(self) -> str:
@@ -181,6 +175,11 @@ class Page:
         """What table 6 tells about where RoG loses."""
         clean = self.rows("1", network="densenet100", noise="none")
         return semantic_text(self.compared("6"), clean)
+
+    @property
+    def labellers(self) -> str:
+        """What changes of the training do to the gains of table 6."""
+        return labellers_text(self.compared("6"), self.results, self.profile)
 
     @property
     def images(self) -> int:
