@@ -15,7 +15,7 @@ from rehead.report.varied import varied_sheets
 from ..experiments.results_of import result_of
 
 RESULTS = Results(Path(__file__).parents[2] / "results")
-CROPS, MORE = (VARIATIONS[name].text for name in ("augmented", "more-images"))
+CROPS, MORE = (f'"{VARIATIONS[name].text}"' for name in ("augmented", "more-images"))
 
 
 def text_of(results):
@@ -72,7 +72,7 @@ def test_what_was_not_run_decides_nothing(results):
     text = text_of(results)
     assert "with 2 of 2 labellers" in text
     assert "stays open" in text
-    assert f"Not run: {CROPS} (DenseNet-100), " in text
+    assert f"Not run: {CROPS} (DenseNet-100, ResNet-34, VGG-13); " in text
     assert text.endswith(f"{MORE} (VGG-13).")
 
 
@@ -81,7 +81,7 @@ def test_each_change_has_a_line_with_its_share_of_wrong_labels(results):
     (sheet,) = varied_sheets(results, "quick", "6")
     assert [row[:3] for row in sheet.rows[:2]] == [
         ["DenseNet-100", "as in the table", "40.0"],
-        ["DenseNet-100", MORE, "31.0"],
+        ["DenseNet-100", MORE.strip('"'), "31.0"],
     ]
     assert len(sheet.rows) == 6
     assert "taught anew" in sheet.notes[0]

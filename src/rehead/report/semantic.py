@@ -64,8 +64,7 @@ def labellers_text(comparison: Comparison, results: Results, profile: str) -> st
     every = varied_cells(profile, "6")
     tried = _tried(every, comparison, results)
     ran = {one.cell for one in tried}
-    left = [f"{VARIATIONS[c.variation].text} ({named(c.labeller)})" for c in every if c not in ran]
-    not_run = f" Not run: {', '.join(left)}." if left else ""
+    not_run = _not_run([cell for cell in every if cell not in ran])
     if not tried:
         return f"No change of the training was tried with labellers.{not_run}"
     names = list(dict.fromkeys(one.cell.variation for one in tried))
@@ -74,6 +73,17 @@ def labellers_text(comparison: Comparison, results: Results, profile: str) -> st
     whole = {c.variation for c in every} - {c.variation for c in every if c not in ran}
     verdict = _verdict({name: found for name, found in by_name.items() if name in whole})
     return f"One change of the training at a time, with cross-entropy: {said}. {verdict}{not_run}"
+
+
+def _not_run(cells: Sequence[Cell]) -> str:
+    names = dict.fromkeys(cell.variation for cell in cells)
+    left = {n: ", ".join(named(c.labeller) for c in cells if c.variation == n) for n in names}
+    said = [f"{_quoted(name)} ({labellers})" for name, labellers in left.items()]
+    return f" Not run: {'; '.join(said)}." if said else ""
+
+
+def _quoted(variation: str) -> str:
+    return f'"{VARIATIONS[variation].text}"'
 
 
 def _tried(cells: Sequence[Cell], comparison: Comparison, results: Results) -> list[Tried]:
@@ -95,7 +105,7 @@ def _said(name: str, tried: Sequence[Tried]) -> str:
     )
     above = sum(one.after > 0 for one in tried)
     return (
-        f"with {VARIATIONS[name].text} RoG gains {after} on average (in the table {before}, "
+        f"with {_quoted(name)} RoG gains {after} on average (in the table {before}, "
         f"printed {printed}), and is above the softmax with {above} of {len(tried)} labellers"
     )
 
@@ -109,12 +119,12 @@ def _verdict(by_name: dict[str, list[Tried]]) -> str:
         if n not in reasons and all(one.after > one.before for one in tried)
     ]
     text = "".join(
-        f"With {VARIATIONS[name].text} the sign is that of the paper with every labeller: this "
+        f"With {_quoted(name)} the sign is that of the paper with every labeller: this "
         "difference between the two settings is a reason. "
         for name in reasons
     )
     text += "".join(
-        f"With {VARIATIONS[name].text} the gain is larger with every labeller, but not above 0 "
+        f"With {_quoted(name)} the gain is larger with every labeller, but not above 0 "
         "with all: at most a part of the reason. "
         for name in nearer
     )
