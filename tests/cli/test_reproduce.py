@@ -185,3 +185,28 @@ def test_progress_in_words():
     assert said == f"{cell.name}, 1 of 4 cells, about 2 min left"
     failed = progress_text(Progress(1, 4, float("nan"), replace(Result(cell), status="not run")))
     assert failed == f"{cell.name} (not run), 1 of 4 cells"
+
+
+def test_a_picture_goes_to_a_file_or_to_a_folder(invoke, asked, tmp_path):
+    for name in ("one.png", "two.svg"):
+        done = invoke("reproduce", "figure1c", "-o", str(tmp_path / name), *asked)
+        assert done.exit_code == 0, done.output
+        assert (tmp_path / name).is_file()
+    (tmp_path / "pictures").mkdir()
+    invoke("reproduce", "figure1c", "-o", str(tmp_path / "pictures"), *asked)
+    assert {p.name for p in (tmp_path / "pictures").iterdir()} == {"1c.png", "1c.svg"}
+
+
+@pytest.mark.parametrize(
+    ("what", "file", "said"),
+    [
+        ("figure1c", "x.pdf", "pictures end in"),
+        ("theorem", "x.md", "pictures end in"),
+        ("page", "x.csv", "ends in .md"),
+    ],
+)
+def test_endings_that_do_not_go_with_what_is_asked_for(invoke, what, file, said, asked, tmp_path):
+    done = invoke("reproduce", what, "--show", "-o", str(tmp_path / file), *asked)
+    assert done.exit_code != 0
+    assert said in " ".join(done.output.replace("│", " ").split())
+    assert not (tmp_path / file).exists()

@@ -11,7 +11,9 @@ from rehead.experiments.cell import Cell
 from rehead.experiments.noisy import held_out_of, load_inputs
 from rehead.experiments.plans import source_of
 from rehead.experiments.profiles import (
+    FIRST_LOOK,
     LABELLER_IMAGES,
+    LID_WINDOW,
     PROFILES,
     SAME_RECIPE,
     TINY,
@@ -23,6 +25,8 @@ from rehead.experiments.training import run_training
 from rehead.experiments.variations import VARIATIONS
 from rehead.torch.models import MODELS
 from rehead.torch.training import METHODS, RECIPES, find_recipe
+from rehead.torch.training.lid import turned
+from rehead.torch.training.published import FIRST_LID
 
 GIVEN = {
     "forward": {"transition": np.eye(2)},
@@ -137,6 +141,36 @@ def test_what_is_held_out_is_said_as_it_is():
     small = dataclasses.replace(settings_of(Cell("2", "resnet34", "digits32")), limit=900)
     assert len(load_inputs(small).validation.y) == held_out_of(900) == 100
     assert "training" not in "; ".join(deviations(Cell("2", "resnet34", "digits32")))
+
+
+@pytest.mark.parametrize("data", FIRST_LOOK)
+@pytest.mark.parametrize("network", ["resnet44-wide", "densenet100"])
+def test_d2l_begins_to_look_as_early_as_published(data, network):
+    """Its window included, which is 5 epochs however short the training is."""
+    published = find_recipe("table3", data).epochs
+    paper = FIRST_LID[data] * published + LID_WINDOW
+    assert paper / published == pytest.approx(FIRST_LOOK[data])
+    settings = settings_of(Cell("3", network, data, "uniform", 0.4, "d2l"))
+    rising = [float(n * n) for n in range(settings.epochs)]
+    looks = next(n for n in range(settings.epochs) if turned(rising[: n + 1], **options(settings)))
+    # Epochs that were trained before it looks, of all; a window needs values before the newest.
+    assert looks == max(LID_WINDOW, int(paper / published * settings.epochs))
+
+
+def options(settings):
+    window = inspect.signature(METHODS["d2l"]).parameters["window"].default
+    assert window == LID_WINDOW
+    return {"first": settings.method_options["first"], "window": window}
+
+
+def test_d2l_on_other_data_is_as_on_cifar10():
+    found = {
+        data: settings_of(Cell("3", "resnet44-wide", data, "uniform", 0.4, "d2l"))
+        for data in ("cifar10", "digits32")
+    }
+    assert found["cifar10"].method_options == found["digits32"].method_options == {"first": 2}
+    # Nothing is known of epochs that a profile does not set.
+    assert settings_of(Cell("3", "vgg13", "cifar10", "uniform", 0.4, "d2l")).method_options == {}
 
 
 def test_a_variant_of_a_network_is_said():

@@ -12,7 +12,14 @@ from rehead.experiments import sources
 from rehead.experiments.cache import Cache, digest
 from rehead.experiments.noisy import TrainSettings, noisy_task
 from rehead.experiments.profiles import settings_of
-from rehead.experiments.sources import LABELLER, TrainedNetwork, features_of, load_task
+from rehead.experiments.sources import (
+    LABELLER,
+    TrainedNetwork,
+    features_of,
+    load_task,
+    spent_before,
+    train_network,
+)
 from rehead.experiments.tables import table_cells
 from rehead.torch.models import MODELS
 from rehead.torch.training import RECIPES, classifier
@@ -66,6 +73,21 @@ def test_a_task_comes_from_the_cache_as_it_was_made(cache, monkeypatch):
         for name in a.layers:
             np.testing.assert_array_equal(a.layers[name], b.layers[name])
         np.testing.assert_array_equal(a.outputs, b.outputs)
+
+
+def test_time_before_an_interruption_counts(tmp_path):
+    assert spent_before(tmp_path / "nothing") == (0, 0)
+    (tmp_path / "first").mkdir()
+    old, new = '{"epoch": 1, "seconds": 2.0}', '{"epoch": 1, "seconds": 40.0, "cpu_seconds": 30.0}'
+    (tmp_path / "first" / "log.jsonl").write_text(f"{old}\n")
+    (tmp_path / "log.jsonl").write_text(f'{new}\n{new}\n{{"epoch": 3, "sec')
+    assert spent_before(tmp_path) == (82, 62)
+    _, facts = train_network(SETTINGS, tmp_path)
+    assert 82 < facts["seconds"] < 142
+    assert 62 < facts["cpu_seconds"] < 122
+    _, again = train_network(SETTINGS, tmp_path)
+    # Nothing is trained any more, and the log has the two epochs that were.
+    assert 0 < again["cpu_seconds"] < 30
 
 
 def test_nothing_is_left_of_the_work(cache):
@@ -188,6 +210,19 @@ def test_one_labeller_serves_all_methods(cache, semantic, monkeypatch):
     np.testing.assert_array_equal(plain.train.y, soft.train.y)
     assert len(taught) == 1
     load_task(TrainedNetwork(dataclasses.replace(semantic, seed=1)), cache)
+    assert len(taught) == 2
+
+
+def test_one_labeller_serves_quick_recipes(cache, semantic, monkeypatch):
+    """Else a comparison of the two would be one of labels, too."""
+    taught = count_labellers(monkeypatch)
+    plain, _ = load_task(TrainedNetwork(semantic), cache)
+    other = dataclasses.replace(semantic, recipe="quick-augmented")
+    folders = {sources.taught_labeller(settings, cache) for settings in (semantic, other)}
+    assert len(folders) == len(taught) == 1
+    torch.set_num_threads(1)
+    for folder in (*folders, cache.folder / "anew"):
+        np.testing.assert_array_equal(plain.train.y, noisy_task(other, folder).labels)
     assert len(taught) == 2
 
 

@@ -11,6 +11,7 @@ from rehead.experiments.published import published
 from rehead.experiments.tables import (
     ORDER,
     TABLES,
+    VARIED_TABLES,
     all_cells,
     cell_of,
     stand_ins,
@@ -95,15 +96,24 @@ def test_pictures_are_needed_but_for_text():
 
 
 def test_a_variation_changes_cells_of_its_table_only():
-    cells = [cell for table in "15" for cell in varied_cells(table=table)]
+    cells = [cell for table in VARIED_TABLES for cell in varied_cells(table=table)]
     assert {cell.variation for cell in cells} == set(VARIATIONS)
-    assert all(cell.table == VARIATIONS[cell.variation].table for cell in cells)
+    assert all(cell.table in VARIATIONS[cell.variation].tables for cell in cells)
     for cell in cells:
         assert cell.method == VARIATIONS[cell.variation].method
     assert {cell.data for cell in cells if cell.variation == "tf-idf"} == {"reuters8"}
     assert "none" not in {cell.noise for cell in cells if cell.variation == "with-true-class"}
     for cell in cells:
         assert source_of(cell).what != source_of(replace(cell, variation="")).what
+
+
+def test_table_6_is_varied_with_each_labeller():
+    cells = varied_cells(table="6")
+    labellers = {"densenet100", "resnet34", "vgg13"}
+    assert {(c.labeller, c.variation) for c in cells} == {
+        (labeller, name) for labeller in labellers for name in ("augmented", "more-images")
+    }
+    assert {replace(cell, variation="") for cell in cells} <= set(table_cells("6"))
 
 
 def test_wrong_tables_and_seeds_are_errors():

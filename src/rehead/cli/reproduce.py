@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 TITLED = {"markdown": "**{}**\n\n{}", "csv": "# {}\n{}"}
 """How several tables are told apart in forms that have no titles."""
 ALL, THEOREM, PAGE, FIGURE = "all", "theorem", "page", "figure"
+PICTURES = (".png", ".svg")
 
 
 @app.command()
@@ -61,7 +62,7 @@ def reproduce(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="File of the table or the page; folder of the pictures."
+            "--output", "-o", help="File of the table, page or picture; or a folder for the latter."
         ),
     ] = None,
     show: Annotated[bool, typer.Option("--show", help="Run nothing; show what is there.")] = False,
@@ -86,8 +87,7 @@ def reproduce(
         raise typer.BadParameter(f"--results {results} is a file; name a folder")
     scope = check_asked(what, Scope(profile, data, seeds, cells))
     _check_together(what, form, show=show, cells=cells)
-    if output is not None:
-        need_folder(output / "x" if _is_picture(what) and output.is_dir() else output)
+    output = _place_of(what, output)
     store = Cache(cache or default_folder(), int(cache_limit * 1e9))
     asked = Asked(what, scope, Sweep(Results(results), store, jobs))
     if list_cells:
@@ -99,6 +99,22 @@ def reproduce(
         _write_page(asked, output or Path("reproduction.md"))
         return
     _put(asked, _shown(asked, output, form), None if _is_picture(what) else output)
+
+
+def _place_of(what: str, output: Path | None) -> Path | None:
+    """Where to write: a folder will do for pages and pictures, and endings must be theirs."""
+    if output is None:
+        return None
+    if what == PAGE and output.is_dir():
+        output = output / "reproduction.md"
+    if what == PAGE and output.suffix != ".md":
+        raise typer.BadParameter(
+            f"the page is Markdown; name a file that ends in .md, not {output}"
+        )
+    if _is_picture(what) and not output.is_dir() and output.suffix not in ("", *PICTURES):
+        raise typer.BadParameter(f"pictures end in {' or '.join(PICTURES)}, not {output.suffix}")
+    need_folder(output / "x" if _is_picture(what) and output.is_dir() else output)
+    return output
 
 
 def _check_together(what: str, form: str, *, show: bool, cells: int | None) -> None:
@@ -281,12 +297,12 @@ def _theorem(asked: Asked, output: Path | None) -> Sheet:
     from rehead.experiments.theory.kept import read_theorem
     from rehead.report.figures import theorem_sheet
 
-    folder = output or asked.figures
-    folder.mkdir(parents=True, exist_ok=True)
-    result = read_theorem(asked.kept)
-    for form in ("png", "svg"):
-        draw_theorem(result, folder / f"theorem.{form}")
-    return theorem_sheet(result)._replace(notes=[f"Picture: {folder / 'theorem.png'}"])
+    result, place = read_theorem(asked.kept), output or asked.figures
+    files = [place] if place.suffix in PICTURES else [place / f"theorem{e}" for e in PICTURES]
+    files[0].parent.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        draw_theorem(result, file)
+    return theorem_sheet(result)._replace(notes=[f"Picture: {files[0]}"])
 
 
 def _write_page(asked: Asked, output: Path) -> None:

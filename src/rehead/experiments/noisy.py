@@ -24,6 +24,9 @@ LOGISTIC = "logistic"
 """The labeller that is no network."""
 CLEAN = {"cifar100": 0.2}
 """Share of clean samples that teaches a labeller in the paper; 0.05 for other data."""
+QUICK = ("quick", "quick-augmented")
+"""Recipes that labellers are not trained with: theirs is "quick-labeller", so that networks of
+both get the same labels."""
 SAME_NOISE = "The validation labels are noisy in the same way."
 CLEAN_LABELS = "The validation labels are clean."
 
@@ -44,8 +47,8 @@ class TrainSettings:
     labeller : str, optional
         What makes the labels of semantic noise: "logistic" (regression on the plain inputs), or a
         network: densenet100, resnet34 and vgg13 are the paper's. Default: "logistic" for vectors,
-        "resnet-small" for images. Networks are trained with the recipe of the run; with "quick",
-        which is made to memorise, with "quick-labeller".
+        "resnet-small" for images. Networks are trained with the recipe of the run, but for
+        "quick", which is made to memorise, and "quick-augmented": these have "quick-labeller".
     labeller_options : dict
         Options of that network.
     labeller_samples : int, optional
@@ -198,9 +201,7 @@ def _random(splits: Splits, settings: TrainSettings) -> NoisyTask:
     held_out = splits.validation.y
     if len(held_out):
         held_out = make(held_out, random_state=rng_validation).labels
-    return NoisyTask(
-        splits, made.labels, held_out, made.changed, made.rate, made.transition, (SAME_NOISE,)
-    )
+    return _labelled(splits, made, held_out)
 
 
 def _by_instance(splits: Splits, settings: TrainSettings) -> NoisyTask:
@@ -260,11 +261,11 @@ def _labelled_by_another(
     return _labelled(splits, made, of_validation, note)
 
 
-def _labelled(splits: Splits, made: NoisyLabels, of_validation: Array, note: str) -> NoisyTask:
-    """The task of labels that depend on the inputs."""
-    notes = (note, SAME_NOISE)
+def _labelled(splits: Splits, made: NoisyLabels, of_validation: Array, *notes: str) -> NoisyTask:
+    """The task of labels that were made, those of the validation part in the same way."""
+    said = (*notes, SAME_NOISE)
     return NoisyTask(
-        splits, made.labels, of_validation, made.changed, made.rate, made.transition, notes
+        splits, made.labels, of_validation, made.changed, made.rate, made.transition, said
     )
 
 
@@ -291,7 +292,8 @@ def _labeller(
     from rehead.torch.training import NetworkClassifier, find_recipe
     from rehead.torch.training.task import derived_seed
 
-    asked = "quick-labeller" if settings.recipe == "quick" else settings.recipe
+    own = settings.recipe in QUICK
+    asked = "quick-labeller" if own else settings.recipe
     recipe = find_recipe(asked, settings.data)
     X, y = splits.train.X, splits.train.y
     # One output for each class that it can be taught, and several batches of few samples.

@@ -11,6 +11,7 @@ from typing import Any
 
 from rehead.experiments.cache import digest
 from rehead.experiments.cell import Cell
+from rehead.experiments.checksums import ChecksumError, with_checksum, without_checksum
 from rehead.files.atomic import write_atomically
 from rehead.files.schema import (
     FieldError,
@@ -191,8 +192,7 @@ def encode(result: Result) -> bytes:
         "measurements": [_without_none(asdict(m)) for m in result.measurements],
         "circumstances": dict(result.circumstances),
     }
-    content = json.loads(json.dumps(content))  # as a reader has it
-    content["checksum"] = digest(content)
+    content = with_checksum(content)
     try:
         _check(content)
     except FieldError as error:
@@ -260,9 +260,10 @@ def decode(encoded: bytes, path: Path) -> Result:
     except (ValueError, RecursionError) as error:
         problem = str(error).rstrip(".")
         raise ResultError(f"{path} is no result, or a damaged one: {problem}. {FIX}") from error
-    known = content.pop("checksum")
-    if digest(content) != known:
-        raise ResultError(f"{path} was changed or damaged: its checksum is wrong. {FIX}")
+    try:
+        content = without_checksum(content)
+    except ChecksumError as error:
+        raise ResultError(f"{path} was changed or damaged: {error}. {FIX}") from error
     return Result(
         Cell.from_json(content["cell"]),
         content["status"],

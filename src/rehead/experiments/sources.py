@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -14,7 +15,12 @@ import numpy as np
 
 from rehead._typing import Array
 from rehead.experiments.cache import Arrays, Cache, digest
-from rehead.experiments.noisy import NoisyTask, TrainSettings, noisy_task
+from rehead.experiments.noisy import (
+    QUICK,
+    NoisyTask,
+    TrainSettings,
+    noisy_task,
+)
 from rehead.experiments.task import PARTS, Part, Task
 
 if TYPE_CHECKING:
@@ -99,6 +105,8 @@ def train_network(
 ) -> tuple[TrainResult, Arrays]:
     """Train, and note how long it took, and what share of the labels the network fits.
 
+    Epochs that were trained before an interruption count.
+
     Parameters
     ----------
     settings : TrainSettings
@@ -109,15 +117,32 @@ def train_network(
     """
     from rehead.experiments.training import run_training
 
+    before = spent_before(folder)
     wall, cpu = time.perf_counter(), time.process_time()
     result = run_training(settings, folder, labeller_folder=labeller, progress=False)
     facts = {
         "fitted": result.fitted,
-        "seconds": time.perf_counter() - wall,
-        "cpu_seconds": time.process_time() - cpu,
+        "seconds": before[0] + time.perf_counter() - wall,
+        "cpu_seconds": before[1] + time.process_time() - cpu,
         "parameters": sum(p.numel() for p in result.trained.net.parameters()),
     }
     return result, {name: np.array(value) for name, value in facts.items()}
+
+
+def spent_before(folder: Path) -> tuple[float, float]:
+    """Seconds, and those of the processor, of the epochs that the logs of a run know."""
+    from rehead.torch.training.checkpoint import LOG
+
+    epochs = [entry for path in folder.rglob(LOG) for entry in _entries(path)]
+    # Earlier logs have no time of the processor; networks of experiments have one thread.
+    of_cpu = (epoch.get("cpu_seconds", epoch["seconds"]) for epoch in epochs)
+    return sum(epoch["seconds"] for epoch in epochs), sum(of_cpu)
+
+
+def _entries(log: Path) -> Iterator[dict[str, Any]]:
+    for line in log.read_bytes().splitlines():
+        with suppress(ValueError):  # half written when it was killed
+            yield json.loads(line)
 
 
 def features_version() -> dict[str, int]:
@@ -143,6 +168,8 @@ def taught_labeller(settings: TrainSettings, cache: Cache) -> Path | None:
     if settings.noise != "semantic":
         return None
     what = {**features_version(), **{name: getattr(settings, name) for name in LABELLER}}
+    if settings.recipe in QUICK:
+        what["recipe"] = QUICK[0]  # one labeller for all of them
     folder = cache.folder / "labellers" / digest(what)
     with cache.alone({"source": "labeller", **what}):
         noisy_task(settings, folder)

@@ -17,9 +17,10 @@ ORDER = tuple("52187436")
 """In which a sweep of all tables goes: what is cheap and shared first."""
 SEEDS = {"1": 3, "8": 3, "5": 5}
 """How many seeds the quick profile has; 1 elsewhere."""
-VARIED = ("none", 0.0), ("uniform", 0.2), ("uniform", 0.4), ("uniform", 0.6)
+VARIED_NOISES = ("none", 0.0), ("uniform", 0.2), ("uniform", 0.4), ("uniform", 0.6)
+"""Kinds and rates of noise of the cells of table 5 that are varied."""
 VARIED_SEEDS = 2
-VARIED_TABLES = ("1", "5")
+VARIED_TABLES = ("1", "5", "6")
 """Tables that are taken apart."""
 VECTORS = (*TEXT, "reuters8_tfidf")
 """Data sets that networks for pictures cannot take; of the digits there are pictures."""
@@ -88,21 +89,28 @@ def stand_ins(table: str, profile: str) -> list[Cell]:
 
 
 def varied_cells(profile: str = "quick", table: str = "5") -> list[Cell]:
-    """Cells of a table with one thing changed at a time: of table 5, or of table 1."""
+    """Cells of a table with one thing changed at a time."""
     check.check_choice(table, VARIED_TABLES, "table")
-    chosen = {name: v for name, v in VARIATIONS.items() if v.table == table}
+    chosen = {name: v for name, v in VARIATIONS.items() if table in v.tables}
     if table == "1":
         return [
             Cell("1", network, "cifar10", "uniform", 0.4, profile=profile, variation=name)
             for name in chosen
             for network in ("resnet34", "densenet100")
         ]
+    if table == "6":
+        return [
+            dataclasses.replace(cell, variation=name)
+            for name, v in chosen.items()
+            for cell in table_cells("6", profile)
+            if (cell.data, cell.method) == ("cifar10", v.method)
+        ]
     return [
         Cell("5", "fcn", data, noise, rate, v.method, seed, profile, variation=name)
         for name, v in chosen.items()
         for data in ("reuters8", "twitter_pos")
         if name != "tf-idf" or data == "reuters8"
-        for noise, rate in VARIED
+        for noise, rate in VARIED_NOISES
         if noise != "none" or name != "with-true-class"
         for seed in range(VARIED_SEEDS)
     ]

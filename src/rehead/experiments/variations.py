@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from rehead import _validation as check
@@ -19,14 +19,15 @@ class Variation(NamedTuple):
         In words.
     change : callable
         From the table's settings to others.
-    table : str
+    tables : sequence of str
+        Those that it is tried on.
     method : str
         The training method that it is tried with.
     """
 
     text: str
     change: Callable[[TrainSettings], TrainSettings]
-    table: str = "5"
+    tables: Sequence[str] = ("5",)
     method: str = "cross-entropy"
 
 
@@ -61,11 +62,11 @@ VARIATIONS: dict[str, Variation] = {
         _set(trusted_every_class=False, method_options={"every_class": False}),
         method="glc",
     ),
-    "half-as-long": Variation("half of the epochs", _half_as_long, "1"),
+    "half-as-long": Variation("half of the epochs", _half_as_long, ("1",)),
     "augmented": Variation(
-        "random crops and flips, as in the paper", _set(recipe="quick-augmented"), "1"
+        "random crops and flips, as in the paper", _set(recipe="quick-augmented"), ("1", "6")
     ),
-    "more-images": Variation("10,000 images in place of 5,000", _set(limit=10_000), "1"),
+    "more-images": Variation("10,000 images in place of 5,000", _set(limit=10_000), ("1", "6")),
 }
 """By name. Changes of inference alone are columns."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from rehead.experiments.figures.cells import NothingToDrawError, Request
@@ -11,6 +12,7 @@ from rehead.experiments.figures.drawing import draw_figure, read_content, write_
 from rehead.experiments.figures.registry import FIGURES
 from rehead.experiments.theory.drawing import draw_theorem
 from rehead.experiments.theory.kept import read_theorem
+from rehead.files.atomic import write_atomically
 from rehead.report.sheets import Sheet
 
 
@@ -26,9 +28,15 @@ def collect_figure(name: str, request: Request) -> dict[str, Any]:
     return content
 
 
-def draw_kept(name: str, kept: Path, folder: Path) -> list[Path]:
-    """Draw a figure from what was kept."""
-    return draw_figure(name, read_content(name, kept), folder)
+def draw_kept(name: str, kept: Path, place: Path) -> list[Path]:
+    """Draw a figure from what was kept: in both forms to a folder, or in one to a file."""
+    content = read_content(name, kept)
+    if place.is_dir() or not place.suffix:
+        return draw_figure(name, content, place)
+    with TemporaryDirectory() as folder:
+        drawn = {path.suffix: path for path in draw_figure(name, content, Path(folder))}
+        write_atomically(place, drawn[place.suffix].read_bytes())
+    return [place]
 
 
 def draw_all(results: Path, profile: str, folder: Path) -> dict[str, str]:

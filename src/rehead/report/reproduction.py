@@ -30,7 +30,9 @@ from rehead.report.findings import (
     table_findings,
     text_rows,
 )
+from rehead.report.methods import d2l_text, gain_spread, memorised_text, repeated_text
 from rehead.report.reproduced import summary_sheet
+from rehead.report.semantic import labellers_text, semantic_text
 from rehead.report.sheets import render
 from rehead.report.varied import text_tables, varied_sheets
 
@@ -149,6 +151,35 @@ class Page:
     def images_varied(self) -> str:
         """What changes of the training do to these gains."""
         return images_varied(self.results, self.profile)
+
+    @property
+    def gain_spread(self) -> str:
+        """How much a gain varies over seeds."""
+        return gain_spread(self.compared("1"))
+
+    def repeated(self, table: str) -> str:
+        """Rows of a table that are plain training over again."""
+        return repeated_text(self.compared(table))
+
+    def d2l(self, table: str) -> str:
+        """Where D2L turned in a table, and what that did."""
+        return d2l_text(self.compared(table))
+
+    @property
+    def memorised(self) -> str:
+        """Whether the gain goes with what was memorised, in table 4."""
+        return memorised_text(self.compared("4"))
+
+    @property
+    def semantic(self) -> str:
+        """What table 6 tells about where RoG loses."""
+        clean = self.rows("1", network="densenet100", noise="none")
+        return semantic_text(self.compared("6"), clean)
+
+    @property
+    def labellers(self) -> str:
+        """What changes of the training do to the gains of table 6."""
+        return labellers_text(self.compared("6"), self.results, self.profile)
 
     @property
     def images(self) -> int:

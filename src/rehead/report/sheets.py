@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rehead import _validation as check
+from rehead.experiments.markdown import table_lines
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -78,9 +79,7 @@ def check_form(form: str) -> None:
 
 def to_markdown(sheet: Sheet) -> str:
     """With numbers to the right."""
-    marks = ["---"] * sheet.n_labels + ["---:"] * (len(sheet.header) - sheet.n_labels)
-    lines = [sheet.header, marks, *([_escaped(t, {"|": "\\|"}) for t in r] for r in sheet.rows)]
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    table = "\n".join(table_lines(sheet.header, sheet.rows, sheet.n_labels))
     return "\n\n".join([table, *sheet.notes])
 
 
@@ -117,7 +116,7 @@ def to_latex(sheet: Sheet) -> str:
 
 
 def to_terminal(sheet: Sheet) -> str:
-    """As wide as it needs to be."""
+    """As wide as it needs to be; names of columns of numbers stand in several lines."""
     out = io.StringIO()
     Console(file=out, width=WIDEST, no_color=True).print(to_rich(sheet))
     table = "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").splitlines())
@@ -128,7 +127,10 @@ def to_rich(sheet: Sheet) -> Table:
     """For a terminal that knows its width."""
     table = Table(title=sheet.title, title_justify="left")
     for i, name in enumerate(sheet.header):
-        table.add_column(name, justify="left" if i < sheet.n_labels else "right")
+        if i < sheet.n_labels:
+            table.add_column(name)
+        else:  # numbers are short: their column is as wide as the longest word above it
+            table.add_column(name.replace(" ", "\n"), justify="right", no_wrap=True)
     for row in sheet.rows:
         table.add_row(*row)
     return table

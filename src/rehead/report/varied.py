@@ -12,14 +12,22 @@ from rehead.experiments.cell import Cell
 from rehead.experiments.columns.registry import AUTO, ROG, SOFTMAX, TEXT
 from rehead.experiments.published import published
 from rehead.experiments.results import RAN, Result, Results
-from rehead.experiments.tables import VARIED, table_cells, varied_cells
+from rehead.experiments.tables import VARIED_NOISES, table_cells, varied_cells
 from rehead.experiments.variations import VARIATIONS
-from rehead.report.compared import named, noise_name, number, signed, spread
+from rehead.report.compared import WRONG, named, noise_name, number, signed, spread
+from rehead.report.methods import PLAIN
 from rehead.report.sheets import Sheet
 
 DATA = ("reuters8", "twitter_pos")
-METHODS = tuple(dict.fromkeys(v.method for v in VARIATIONS.values() if v.table == "5"))
+METHODS = tuple(dict.fromkeys(v.method for v in VARIATIONS.values() if "5" in v.tables))
 IMAGES = (SOFTMAX, "LDA", "RoG last layer", "LDA ensemble", ROG, AUTO, "oracle")
+IMAGE_TABLES = {"1": "network", "6": "labeller"}
+"""Tables of images that are taken apart, and what else differs between their cells."""
+LABELS = (
+    "Wrong labels, in %. With crops and flips the labels are those of the table. With more images "
+    "the labellers are taught anew, in the same way and on as many images, but on other ones: "
+    "those from before are now among the images that are labelled."
+)
 INFERENCE = ("RoG last layer", "LDA ensemble", *TEXT, "RoG authors", "identity", AUTO, "oracle")
 """Changes of inference alone, on the networks of the table itself."""
 
@@ -53,7 +61,7 @@ class Rows(NamedTuple):
 
     def texts(self, columns: Sequence[str], variation: str = "") -> list[str]:
         """For each noise, these columns."""
-        return [spread(self.values(c, kind, variation)) for kind in VARIED for c in columns]
+        return [spread(self.values(c, kind, variation)) for kind in VARIED_NOISES for c in columns]
 
     @property
     def printed(self) -> dict[tuple[str, float], dict[str, float]]:
@@ -69,7 +77,7 @@ class Rows(NamedTuple):
 
         NaN where it was not run.
         """
-        noisy = [kind for kind in VARIED if kind[0] != "none"]
+        noisy = [kind for kind in VARIED_NOISES if kind[0] != "none"]
         found = [
             abs(values.mean() - self.printed[kind][printed])
             for kind in noisy
@@ -86,8 +94,8 @@ def text_tables(results: Results, profile: str) -> list[Rows]:
 
 def varied_sheets(results: Results, profile: str = "quick", table: str = "5") -> list[Sheet]:
     """Of table 5, for each data set: changes of training, then changes of inference."""
-    if table == "1":
-        return [images_sheet(results, profile)]
+    if table in IMAGE_TABLES:
+        return [images_sheet(results, profile, table)]
     sheets = []
     for data in DATA:
         rows = {method: Rows.read(data, method, results, profile) for method in METHODS}
@@ -96,12 +104,13 @@ def varied_sheets(results: Results, profile: str = "quick", table: str = "5") ->
     return sheets
 
 
-def images_sheet(results: Results, profile: str) -> Sheet:
-    """Table 1 with uniform noise: one change of training at a time."""
-    varied = varied_cells(profile, "1")
+def images_sheet(results: Results, profile: str, table: str) -> Sheet:
+    """Table 1 with uniform noise, or table 6: one change of training at a time."""
+    varied, label = varied_cells(profile, table), IMAGE_TABLES[table]
+    labelled = label == "labeller"
     plain = [replace(c, variation="") for c in varied if c.variation == varied[0].variation]
     lines = []
-    for cell in sorted([*plain, *varied], key=lambda c: c.network):
+    for cell in sorted([*plain, *varied], key=lambda c: str(getattr(c, label))):
         found = results.read(cell)
         if found is None or found.status != RAN:
             continue
@@ -109,17 +118,19 @@ def images_sheet(results: Results, profile: str) -> Sheet:
         texts = [number(found.accuracy(column)) for column in IMAGES]
         fitted = number(100 * found.network["fitted"], 0)
         gain = signed(found.accuracy(ROG) - found.accuracy(SOFTMAX))
-        lines.append([named(cell.network), change, fitted, *texts, gain])
-    title = f"CIFAR-10, {noise_name(varied[0])}, seed 0: one change of training at a time"
-    header = ["network", "change", "fitted", *IMAGES, "gain of RoG"]
-    return Sheet(title, header, lines, n_labels=2)
+        wrong = [number(100 * found.network["noise_rate"])] if labelled else []
+        lines.append([named(getattr(cell, label)), change, *wrong, fitted, *texts, gain])
+    noise = f"{PLAIN}, labellers" if labelled else noise_name(varied[0])
+    title = f"CIFAR-10, {noise}, seed 0: one change of training at a time"
+    header = [label, "change", *([WRONG] if labelled else []), "fitted", *IMAGES, "gain of RoG"]
+    return Sheet(title, header, lines, [LABELS] if labelled else [], n_labels=2)
 
 
 def training_sheet(rows: Rows) -> Sheet:
     """Softmax and RoG where one thing of the training was changed."""
     pair = (SOFTMAX, ROG)
-    header = ["change", *(f"{column}, {_noise(kind)}" for kind in VARIED for column in pair)]
-    printed = [f"{rows.printed[kind][column]:.2f}" for kind in VARIED for column in pair]
+    header = ["change", *(f"{column}, {_noise(kind)}" for kind in VARIED_NOISES for column in pair)]
+    printed = [f"{rows.printed[kind][column]:.2f}" for kind in VARIED_NOISES for column in pair]
     lines = [["printed", *printed], ["as in the table", *rows.texts(pair)]]
     lines += [
         [VARIATIONS[name].text, *rows.texts(pair, name)]
@@ -133,7 +144,7 @@ def training_sheet(rows: Rows) -> Sheet:
 
 def inference_sheet(rows: Rows) -> Sheet:
     """Other ways to predict from the networks of the table."""
-    header = ["way to predict", *(_noise(kind) for kind in VARIED)]
+    header = ["way to predict", *(_noise(kind) for kind in VARIED_NOISES)]
     lines = [[column, *rows.texts([column])] for column in (SOFTMAX, ROG, *INFERENCE)]
     title = f"{named(rows.data)}, {rows.method}: one change of inference at a time"
     return Sheet(title, header, lines)

@@ -65,7 +65,7 @@ def test_contents_come_back(tmp_path):
     path = drawing.write_content("1c", CONTENT, tmp_path / "figures")
     assert path.name == "1c.json"
     assert drawing.read_content("1c", tmp_path / "figures") == CONTENT
-    assert len(path.read_text().splitlines()) == len(CONTENT) + 2
+    assert len(path.read_text().splitlines()) == len(CONTENT) + 3  # braces, checksum
 
 
 def test_contents_that_are_no_contents(tmp_path):
@@ -77,6 +77,16 @@ def test_contents_that_are_no_contents(tmp_path):
     (tmp_path / "1c.json").write_text("[1, 2]")
     with pytest.raises(ValueError, match="no content of a figure"):
         drawing.read_content("1c", tmp_path)
+
+
+def test_a_changed_content_is_noticed(tmp_path):
+    path = drawing.write_content("1c", CONTENT, tmp_path)
+    kept = path.read_text()
+    for text in (kept.replace('"caption": "', '"caption": "x'), kept.replace('"checksum"', '"y"')):
+        assert text != kept
+        path.write_text(text)
+        with pytest.raises(ValueError, match="was changed or damaged"):
+            drawing.read_content("1c", tmp_path)
 
 
 def test_numbers_that_are_none_are_refused(tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rehead.experiments.grid.page import markdown, page, task_table, unseen_table, write_page
+from rehead.experiments.grid.page import page, task_table, unseen_table, write_page
 from rehead.experiments.grid.summary import Grid
 from rehead.experiments.grid.tasks import grid_cells
 from rehead.experiments.results import Results
@@ -109,7 +109,3 @@ def test_errors_say_what_is_missing(tmp_path, cell_of, result_of):
         write_page(Grid([]), tmp_path)
     with pytest.raises(NotADirectoryError, match="Name that of the documentation"):
         write_page(Grid.of_results([result_of(cell_of())]), tmp_path / "nowhere")
-
-
-def test_a_table_has_a_line_for_each_row():
-    assert markdown(["a"], [["1"], ["2"]]).splitlines() == ["| a |", "| --- |", "| 1 |", "| 2 |"]

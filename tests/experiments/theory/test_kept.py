@@ -27,6 +27,15 @@ def test_another_file_is_named(content, said, tmp_path):
         read_theorem(tmp_path)
 
 
+def test_a_changed_number_is_noticed(tmp_path):
+    kept = (RESULTS / "quick" / "theorem.json").read_text()
+    for text in (kept.replace('"level": 0.01', '"level": 0.02'), kept.replace('"checksum"', '"x"')):
+        assert text != kept
+        (tmp_path / "theorem.json").write_text(text)
+        with pytest.raises(ValueError, match="was changed or damaged"):
+            read_theorem(tmp_path)
+
+
 def test_nothing_there(tmp_path):
     with pytest.raises(FileNotFoundError, match="rehead reproduce theorem"):
         read_theorem(tmp_path)

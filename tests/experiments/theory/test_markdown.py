@@ -1,6 +1,6 @@
 import pytest
 
-from rehead.experiments.theory.markdown import evidence, figure, number, table
+from rehead.experiments.theory.markdown import evidence, figure, number
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,3 @@ def test_figures_are_rounded_by_their_standard_error(value, se, text):
 def test_evidence_is_a_figure_or_a_number():
     assert evidence({"what": "a", "value": 2}) == "a: 2"
     assert evidence({"what": "b", "value": 2.0, "se": 0.1}) == "b: 2.00 ± 0.10"
-
-
-def test_rows_must_fit():
-    with pytest.raises(ValueError, match="2 cells"):
-        table(["a", "b"], [["1"]])

@@ -103,7 +103,10 @@ def numbers():
     """A run's history without the seconds, which differ from run to run."""
 
     def strip(history):
-        return [{k: v for k, v in entry.items() if k != "seconds"} for entry in history]
+        return [
+            {k: v for k, v in entry.items() if k not in ("seconds", "cpu_seconds")}
+            for entry in history
+        ]
 
     return strip
 

@@ -123,7 +123,7 @@ def test_the_history_has_an_entry_for_each_epoch(fit) -> None:
     history = fit().history
     assert [entry["epoch"] for entry in history] == [1, 2, 3]
     for entry in history:
-        assert set(entry) == {"epoch", "learning_rate", "loss", "fitted", "seconds"}
+        assert set(entry) == {"epoch", "learning_rate", "loss", "fitted", "seconds", "cpu_seconds"}
         assert 0 <= entry["fitted"] <= 1
 
 

@@ -40,7 +40,9 @@ def resumed(case: Case, folder: Path):
 
 
 def without_seconds(history: list[dict]) -> list[dict]:
-    return [{k: v for k, v in entry.items() if k != "seconds"} for entry in history]
+    return [
+        {k: v for k, v in entry.items() if k not in ("seconds", "cpu_seconds")} for entry in history
+    ]
 
 
 @BY_NAME

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rehead import _validation as check
+from rehead.experiments.checksums import ChecksumError, with_checksum, without_checksum
 from rehead.experiments.figures.cells import Content
 from rehead.experiments.figures.registry import FIGURES
 from rehead.experiments.figures.style import SETTINGS
@@ -59,10 +60,10 @@ def draw_figure(name: str, content: Content, folder: Path) -> list[Path]:
 
 
 def write_content(name: str, content: Content, folder: Path) -> Path:
-    """Keep a content as ``<name>.json``, a line for each of its fields."""
+    """Keep a content as ``<name>.json``, a line for each of its fields and one for a checksum."""
     lines = [
         f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False, allow_nan=False)}"
-        for k, v in content.items()
+        for k, v in with_checksum(content).items()
     ]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.json"
@@ -92,4 +93,9 @@ def read_content(name: str, folder: Path) -> dict[str, Any]:
         raise ValueError(f"{path} is damaged: {error}. Collect the figure again.") from error
     if not isinstance(content, dict) or "caption" not in content:
         raise ValueError(f"{path} is no content of a figure. Collect the figure again.")
-    return content
+    try:
+        return without_checksum(content)
+    except ChecksumError as error:
+        raise ValueError(
+            f"{path} was changed or damaged: {error}. Collect the figure again."
+        ) from error

@@ -50,7 +50,7 @@ def collect(request: Request, classes: slice, grid: tuple[int, int]) -> dict[str
         "cell": cell.to_json(),
         "grid": list(grid),
         "panels": panels,
-        "checksum": checksum(task.splits.train.X[rows]),
+        "pixels": checksum(task.splits.train.X[rows]),
     }
 
 
@@ -87,7 +87,7 @@ def images_of(content: Content) -> Array:
     cell = Cell.from_json(content["cell"])
     rows = [row for panel in content["panels"] for row in panel["rows"]]
     X = noisy_task(settings_of(cell)).splits.train.X
-    if max(rows) >= len(X) or checksum(X[rows]) != content["checksum"]:
+    if max(rows) >= len(X) or checksum(X[rows]) != content["pixels"]:
         raise ValueError(
             f"The training images of {cell.name} are not those that the figure was collected from. "
             "Collect it again."

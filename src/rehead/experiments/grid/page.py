@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from rehead.experiments.grid.rivals import FIGURES, SHOWN, Standing, standing_ro
 from rehead.experiments.grid.summary import Grid, Group
 from rehead.experiments.grid.targets import targets
 from rehead.experiments.grid.tasks import TASKS
+from rehead.experiments.markdown import table_lines
 from rehead.files.atomic import write_atomically
 
 PAGE, ACCURACY, AUDIT = "accuracy.md", "accuracy.png", "accuracy-audit.png"
@@ -94,7 +95,7 @@ def peers_section(standings: Sequence[Standing]) -> list[str]:
     parts = [text]
     for figure in FIGURES:
         head = ["task", "noise", *SHOWN]
-        parts += [f"\n### {figure}\n", markdown(head, standing_rows(standings, figure))]
+        parts += [f"\n### {figure}\n", *table_lines(head, standing_rows(standings, figure))]
     return parts
 
 
@@ -126,7 +127,7 @@ def task_table(groups: list[Group]) -> str:
         texts += ["" if np.isnan(value) else f"{value:.3f}" for value in auroc]
         noise, estimated = (100 * f.mean() for f in (group.noise_rate, group.auto("noise_rate")))
         rows.append([*texts, f"{noise:.1f}, {estimated:.1f}"])
-    return markdown(head, rows)
+    return "\n".join(table_lines(head, rows))
 
 
 def _accuracy(group: Group, name: str) -> str:
@@ -148,7 +149,7 @@ def unseen_table(grid: Grid) -> str:
         for seeds in (SEEN_SEEDS, UNSEEN_SEEDS)
         if groups
     ]
-    return markdown(["", *UNSEEN_FIGURES], rows)
+    return "\n".join(table_lines(["", *UNSEEN_FIGURES], rows))
 
 
 UNSEEN_FIGURES: dict[str, tuple[Callable[[Group], Array], str]] = {
@@ -171,18 +172,3 @@ def _means(groups: list[Group], seeds: Sequence[int]) -> list[str]:
         values = [figure(g)[[g.seeds.index(seed) for seed in seeds]] for g in groups]
         texts.append(format(float(np.nanmean(values)), form))
     return texts
-
-
-def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table.
-
-    Examples
-    --------
-    >>> from rehead.experiments.grid.page import markdown
-    >>> print(markdown(["a", "b"], [["1", "2"]]))
-    | a | b |
-    | --- | --- |
-    | 1 | 2 |
-    """
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

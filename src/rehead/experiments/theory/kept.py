@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rehead import _validation as check
+from rehead.experiments.checksums import ChecksumError, with_checksum, without_checksum
 from rehead.experiments.theory.run import FORMAT, Progress, run_theorem
 from rehead.experiments.theory.settings import TheoremSettings
 from rehead.files.atomic import write_atomically
@@ -28,7 +29,8 @@ def keep_theorem(folder: Path, profile: str, progress: Progress | None = None) -
     check.check_choice(profile, SIZES, "profile")
     result = run_theorem(SIZES[profile](), progress)
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, json.dumps(result, indent=1, ensure_ascii=False).encode() + b"\n")
+    kept = json.dumps(with_checksum(result), indent=1, ensure_ascii=False)
+    write_atomically(path, kept.encode() + b"\n")
     return result
 
 
@@ -52,4 +54,7 @@ def read_theorem(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{path} is damaged: {error}. {fix}") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"{path} is no result about the theorem. {fix}")
-    return content
+    try:
+        return without_checksum(content)
+    except ChecksumError as error:
+        raise ValueError(f"{path} was changed or damaged: {error}. {fix}") from error

@@ -1,8 +1,8 @@
-"""Figures and tables as Markdown."""
+"""Figures as Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import floor, log10
 from typing import Any
 
@@ -39,21 +39,3 @@ def evidence(entry: Mapping[str, Any]) -> str:
     """One piece of evidence: what it is, and its figure."""
     value = figure(entry) if "se" in entry else number(entry["value"])
     return f"{entry['what']}: {value}"
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a Markdown table.
-
-    Examples
-    --------
-    >>> table(["a", "b"], [["1", "2"]])
-    ['| a | b |', '| --- | --- |', '| 1 | 2 |']
-    """
-    wrong = [row for row in rows if len(row) != len(head)]
-    if wrong:
-        raise ValueError(f"A row must have {len(head)} cells, got {wrong[0]}.")
-    return [_line(head), _line(["---"] * len(head)), *map(_line, rows)]
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from rehead.experiments.markdown import table_lines
 from rehead.experiments.theory import tables
-from rehead.experiments.theory.markdown import evidence, figure, number, table
+from rehead.experiments.theory.markdown import evidence, figure, number
 
 READINGS = {
     "printed": "as printed",
@@ -112,7 +113,7 @@ def _settings(result: dict[str, Any]) -> list[str]:
 
 def _verdicts(result: dict[str, Any]) -> list[str]:
     rows = [[s["says"], s["where"], f"**{s['verdict']}**"] for s in result["statements"]]
-    return table(["statement", "where", "verdict"], rows)
+    return table_lines(["statement", "where", "verdict"], rows)
 
 
 def _statements(result: dict[str, Any]) -> list[str]:

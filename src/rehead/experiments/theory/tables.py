@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rehead.experiments.theory.markdown import figure, number, table
+from rehead.experiments.markdown import table_lines
+from rehead.experiments.theory.markdown import figure, number
 
 Result = dict[str, Any]
 
@@ -17,7 +18,7 @@ def worlds_table(result: Result) -> list[str]:
         world = cell["world"]
         means = ", ".join(number(p) for p in world["positions"])
         rows.append([str(i), *(number(world[name]) for name in names), means])
-    return table(["world", *names, "means at"], rows)
+    return table_lines(["world", *names, "means at"], rows)
 
 
 def factor_table(result: Result) -> list[str]:
@@ -32,7 +33,7 @@ def factor_table(result: Result) -> list[str]:
         ]
         for row in result["factor"]
     ]
-    return table(["d", "kept", "factor", "scale of the MCD", "scale / factor"], rows)
+    return table_lines(["d", "kept", "factor", "scale of the MCD", "scale / factor"], rows)
 
 
 def means_table(result: Result) -> list[str]:
@@ -48,7 +49,7 @@ def means_table(result: Result) -> list[str]:
             row.append(figure(cell["pooled"][key]["pull_2"]))
             row.append(number(cell["claims"][key]["pull_2"]["exact"]))
         rows.append(row)
-    return table(head, rows)
+    return table_lines(head, rows)
 
 
 def covariance_table(result: Result) -> list[str]:
@@ -60,7 +61,7 @@ def covariance_table(result: Result) -> list[str]:
         repaired = [figure(cell["repaired_scale"][name]) for name in ("known", "unknown")]
         rows.append([str(i), figure(cell["pooled"]["mcd"]["across"]), *said, *repaired])
     head = ["world", "measured", "printed", "with the factor", "quadrature"]
-    return table([*head, "scale / factor", "the same, delta_out unknown"], rows)
+    return table_lines([*head, "scale / factor", "the same, delta_out unknown"], rows)
 
 
 def ratio_table(result: Result) -> list[str]:
@@ -74,7 +75,7 @@ def ratio_table(result: Result) -> list[str]:
             [str(i), figure(pooled["ratio"]), *norm, figure(pooled["ratio_squared"]), *squared]
         )
     head = ["world", "norms", "printed", "with 1 - delta", "quadrature"]
-    return table([*head, "squared norms", "printed", "quadrature"], rows)
+    return table_lines([*head, "squared norms", "printed", "quadrature"], rows)
 
 
 def bound_table(result: Result) -> list[str]:
@@ -95,7 +96,7 @@ def bound_table(result: Result) -> list[str]:
                     ]
                 )
     head = ["world", "D", "sample", "MCD", "share of runs in which the MCD's is smaller"]
-    return table([*head, "sample, limit", "MCD, limit"], rows)
+    return table_lines([*head, "sample, limit", "MCD, limit"], rows)
 
 
 def error_table(result: Result) -> list[str]:
@@ -106,7 +107,9 @@ def error_table(result: Result) -> list[str]:
         for name in ("terms_squared", "error"):
             row += [number(cell["claims"][e][name]["exact"]) for e in ("sample", "mcd")]
         rows.append(row)
-    return table(["world", "bound, sample", "bound, MCD", "error, sample", "error, MCD"], rows)
+    return table_lines(
+        ["world", "bound, sample", "bound, MCD", "error, sample", "error, MCD"], rows
+    )
 
 
 def breakdown_table(result: Result) -> list[str]:
@@ -128,7 +131,7 @@ def _broken_table(rows: list[dict[str, Any]], name: Any) -> list[str]:
         by_name.setdefault(name(row), {})[row["replaced"]] = cell
     counts = sorted({row["replaced"] for row in rows})
     lines = [[str(m), *(column.get(m, "") for column in by_name.values())] for m in counts]
-    return table(["replaced", *by_name], lines)
+    return table_lines(["replaced", *by_name], lines)
 
 
 def counterexample_table(result: Result) -> list[str]:
@@ -153,4 +156,4 @@ def counterexample_table(result: Result) -> list[str]:
     rows.append(["the same, limit", *(number(g["limit"]) for g in gap)])
     holds = [", ".join(a for a, true in c["assumptions"].items() if true) for c in found.values()]
     rows.append(["assumptions that hold", *holds])
-    return table(["MCD", *found], rows)
+    return table_lines(["MCD", *found], rows)

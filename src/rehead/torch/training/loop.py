@@ -151,12 +151,13 @@ def _one_epoch(
     """What the method does before an epoch, the epoch, and a look at held-out samples."""
     # All randomness of an epoch comes from here, so that it can be begun again.
     torch.manual_seed(derived_seed(task.seed, "epoch", moment.epoch))
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     if method.before_epoch is not None:
         method.before_epoch(state.nets, task, moment, state.memory)
     numbers = train_epoch(task, method, state, moment, advance)
     numbers |= watch(task, state)
     numbers["seconds"] = round(time.perf_counter() - start, 3)
+    numbers["cpu_seconds"] = round(time.process_time() - cpu, 3)
     if not math.isfinite(numbers["loss"]):
         raise DivergedError(
             f"Training diverged: the loss of epoch {numbers['epoch']} is {numbers['loss']}. Lower "

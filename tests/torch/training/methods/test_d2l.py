@@ -150,7 +150,7 @@ def test_the_log_has_the_methods_numbers_and_not_those_of_saved_weights(
     X, y = images
     method = METHODS["d2l"](batches=1, batch_size=40, neighbours=5)
     entry = fit(method, make_net=conv_net, X=X, y=y).history[-1]
-    expected = {"epoch", "learning_rate", "loss", "fitted", "seconds"}
+    expected = {"epoch", "learning_rate", "loss", "fitted", "seconds", "cpu_seconds"}
     assert set(entry) == expected | {"alpha", "lid", "turning_point"}
 
 
