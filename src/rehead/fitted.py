@@ -6,47 +6,24 @@ that check what users pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from rehead._typing import Array, Features
+from rehead._typing import Array, Features, MappedFeatures
 from rehead.files import persist
-from rehead.files.schema import (
-    ROUNDING,
-    TEMPERATURES,
-    Fields,
-    Sizes,
-    ascending,
-    by_part,
-    check_fields,
-    covariance,
-    finite,
-    floats,
-    hashes,
-    labels,
-    mask,
-    moderate,
-    not_negative,
-    number,
-    one_of,
-    optional,
-    positive,
-    require,
-    simplex,
-    whole,
-    within,
-)
 from rehead.fingerprint import fingerprint
+from rehead.fittedfile import check_gaussians, invertible
 from rehead.gaussian import ByClass, Composition, Fit, NoiseModel, TiedGaussians, estimate
+from rehead.gaussian.choose_map import map_for
 from rehead.gaussian.doubts import doubts_about_labels, doubts_about_sizes
+from rehead.gaussian.kernel_map import KernelMap
 from rehead.gaussian.kernels import whiten
 from rehead.gaussian.leave_one_out import leave_one_out_scores
 from rehead.gaussian.options import Choice
 from rehead.gaussian.threads import own_threads
-from rehead.gaussian.tied import tied_gaussians
 from rehead.gaussian.typical import Reference, make_reference, strange_distances
 
 
@@ -99,10 +76,13 @@ class KnownRows(NamedTuple):
 class FittedGaussians:
     """A fitted generative classifier.
 
+    It takes features as they are, and maps them itself where a map was taken.
+
     Attributes
     ----------
     classes : array of shape (n_classes,)
     gaussians : TiedGaussians
+        Of the mapped features, where there is a map.
     known_rows : KnownRows
         What the Gaussians are composed of: weight and class of every training row.
     class_totals : array of shape (n_classes,)
@@ -118,6 +98,8 @@ class FittedGaussians:
     noise : NoiseModel or None
     reference : Reference or None
         What is usual among the training samples, where that was found out.
+    kernel_map : KernelMap or None
+        The map of the features that was taken.
     notes : tuple of str
         What the user should be told; not kept in files.
     """
@@ -132,7 +114,38 @@ class FittedGaussians:
     dtype: np.dtype[Any]
     noise: NoiseModel | None = None
     reference: Reference | None = None
+    kernel_map: KernelMap | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def n_features(self) -> int:
+        """How many features it takes."""
+        width = self.gaussians.means.shape[1]
+        return int(width) if self.kernel_map is None else self.kernel_map.n_features
+
+    def mapped(self, X: Features) -> Features:
+        """Features as the Gaussians see them; nothing is computed before rows are taken."""
+        return X if self.kernel_map is None else MappedFeatures(X, self.kernel_map)
+
+    def scores(self, X: Features) -> Array:
+        """The log posterior up to a term that all classes share."""
+        return self.gaussians.scores(self.mapped(X))
+
+    def posterior(self, X: Features) -> Array:
+        """Probabilities of the classes."""
+        return self.gaussians.posterior(self.mapped(X))
+
+    def log_posterior(self, X: Features) -> Array:
+        """Logarithms of the probabilities of the classes."""
+        return self.gaussians.log_posterior(self.mapped(X))
+
+    def log_density(self, X: Features) -> Array:
+        """Log density of the mixture of all classes."""
+        return self.gaussians.log_density(self.mapped(X))
+
+    def distances(self, X: Features) -> Array:
+        """Squared Mahalanobis distances to all classes."""
+        return self.gaussians.distances(self.mapped(X))
 
     def recognise(self, X: Features, codes: Array) -> tuple[Array, Composition]:
         """Which rows it was fitted on with these labels, and how much of each it contains."""
@@ -170,7 +183,7 @@ class FittedGaussians:
         known, inside = self.recognise(X, codes)
         inside = inside.only(leave_out)
         even = self.gaussians.without_priors()
-        return leave_one_out_scores(even, X, codes, inside, reduce), known
+        return leave_one_out_scores(even, self.mapped(X), codes, inside, reduce), known
 
     def posterior_given_label(self, scores: Array, codes: Array, noise: NoiseModel | None) -> Array:
         """What samples are, from their scores and labels; without noise, from scores alone."""
@@ -183,8 +196,8 @@ class FittedGaussians:
 
     def nearest_distance(self, scores: Array) -> Array:
         """Squared distance to the nearest class, for each feature: about 1 for usual samples."""
-        n_features = self.gaussians.means.shape[1]
-        distance: Array = -2.0 * (scores.max(axis=1) + np.log(len(self.classes))) / n_features
+        width = self.gaussians.means.shape[1]
+        distance: Array = -2.0 * (scores.max(axis=1) + np.log(len(self.classes))) / width
         return distance
 
     def typicality(self, X: Features, codes: Array | None = None) -> Array | None:
@@ -200,13 +213,14 @@ class FittedGaussians:
             inside = Composition(nothing, nothing.astype(np.int64), self.class_totals)
         else:
             known, inside = self.recognise(X, codes)
-        distances = strange_distances(self.gaussians, X, inside.counted_as, inside)
+        distances = strange_distances(self.gaussians, self.mapped(X), inside.counted_as, inside)
         return self.reference.pvalues(distances, own=known)
 
     @own_threads()
     def whitened(self, X: Features) -> Array:
         """Rows in the space where Euclidean distances are Mahalanobis distances."""
-        centred = np.ascontiguousarray(np.subtract(X, self.gaussians.centre, dtype=np.float64))
+        mapped = np.asarray(self.mapped(X))
+        centred = np.ascontiguousarray(np.subtract(mapped, self.gaussians.centre, dtype=np.float64))
         return whiten(centred, self.gaussians.factor)
 
     def to_state(self) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -231,6 +245,8 @@ class FittedGaussians:
             arrays |= self.reference.to_arrays("reference.")
         if self.noise is not None:
             arrays |= self.noise.to_arrays("noise.")
+        if self.kernel_map is not None:
+            arrays |= self.kernel_map.to_arrays("kernel_map.")
         settings = {
             "classes": persist.labels_to_json(self.classes),
             "dtype": self.dtype.str,
@@ -245,7 +261,7 @@ class FittedGaussians:
         """From :meth:`to_state`, or from what earlier versions wrote; each field is checked."""
         check_gaussians(arrays, settings)
         g = replace(
-            _invertible(arrays),
+            invertible(arrays),
             shrunk=settings["shrunk"],
             estimated=settings["estimated"],
             temperature=settings.get("temperature", 1.0),
@@ -267,76 +283,12 @@ class FittedGaussians:
             reference=(
                 Reference.from_arrays(arrays, "reference.") if "reference.size" in arrays else None
             ),
+            kernel_map=(
+                KernelMap.from_arrays(arrays, "kernel_map.")
+                if "kernel_map.gamma" in arrays
+                else None
+            ),
         )
-
-
-GAUSSIANS: Fields = {
-    "means": floats("C d", moderate),
-    "covariance": floats("d d", covariance),
-    "priors": floats("C", simplex),
-    "seen": hashes("n", ascending),
-    "seen_weights": floats("n", not_negative),
-    "seen_members": whole("n", within(-1, "C")),  # -1: for no class, in earlier files
-    "class_totals": optional(floats("C", not_negative)),
-    "support": mask("n"),
-    "trust": optional(floats("n", within(-ROUNDING, np.inf))),
-    "n_iter": whole("C", not_negative),
-    "offsets": optional(floats("C", moderate)),
-}
-NOISE: Fields = {
-    "temperature": floats("", within(*TEMPERATURES)),
-    "priors": floats("C", simplex),
-    "transition": floats("C C", simplex),
-    "anchors": floats("C", not_negative),
-    "nll": floats("", finite),
-    "wrong": optional(floats("", within(-ROUNDING, 1 + ROUNDING, nan=True))),
-    "unseen": optional(floats("", within(-ROUNDING, 1 + ROUNDING))),
-}
-REFERENCE: Fields = {
-    "relative": floats("q", finite, ascending),
-    "residual": floats("q", finite, ascending),
-    "strangeness": floats("q", ascending),
-    "size": floats("", positive),
-}
-SETTINGS: Fields = {
-    "classes": labels("C", ascend=True),
-    "dtype": one_of("<f4", "<f8", ">f4", ">f8"),
-    "temperature": optional(number(*TEMPERATURES)),
-    "shrunk": number(0, 1),
-    "estimated": number(0, 1),
-}
-"""What a file holds of a FittedGaussians: C classes, d features, n training rows."""
-
-
-def check_gaussians(
-    arrays: Mapping[str, Array], settings: Mapping[str, Any], where: str = ""
-) -> None:
-    """Raise a FieldError unless this is what :meth:`FittedGaussians.to_state` gives."""
-    sizes: Sizes = {}
-    check_fields(settings, SETTINGS, sizes, where)
-    require(sizes["C"] >= 2, f"{where}classes must be two or more.")
-    parts = by_part(arrays)
-    check_fields(parts.pop(""), GAUSSIANS, sizes, where)
-    for name, fields in (("noise", NOISE), ("reference", REFERENCE)):
-        if name in parts:
-            check_fields(parts.pop(name), fields, sizes, f"{where}{name}.")
-    require(not parts, f"{where}{next(iter(parts), '')} is nothing that rehead knows.")
-    if "class_totals" in arrays:
-        members = arrays["seen_members"].clip(min=0)
-        whole_of = arrays["class_totals"][members] * (1 + ROUNDING)
-        fits = (arrays["seen_weights"] <= whole_of).all() and arrays["class_totals"].any()
-        require(bool(fits), f"{where}class_totals must not be less than one of their rows.")
-
-
-def _invertible(arrays: Mapping[str, Array]) -> TiedGaussians:
-    """The Gaussians of a file, whose covariance must have the inverse that it had."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        g = tied_gaussians(arrays["means"], arrays["covariance"], arrays["priors"])
-    # Another processor may round its factor a little differently.
-    require(g.shrunk <= ROUNDING, "covariance must be positive definite.")
-    right = np.isfinite(g.weights).all() and np.isfinite(g.norms).all()
-    require(bool(right), "means are too far apart for the covariance.")
-    return g
 
 
 def label_columns(posterior: Array, codes: Array, distance: Array) -> Array:
@@ -351,6 +303,8 @@ def fit_gaussians(
 ) -> FittedGaussians:
     """Run an estimator on rows grouped by class, and keep what is needed to judge by it.
 
+    Features are mapped first where the options say so, or where that is found to be better.
+
     Examples
     --------
     >>> import numpy as np
@@ -363,8 +317,10 @@ def fit_gaussians(
     >>> fitted.gaussians.means.ravel(), fitted.class_totals
     (array([1., 8.]), array([2., 2.]))
     """
-    X, codes = data.X, data.codes
-    fit = estimate(choice.estimator, data, choice.options.with_priors(classes), rng)
+    codes, options = data.codes, choice.options.with_priors(classes)
+    kernel_map = map_for(data, options, rng)
+    rows = data if kernel_map is None else data.mapped(kernel_map)
+    fit = estimate(choice.estimator, rows, options, rng)
     counts = np.ones(len(codes)) if data.weights is None else data.weights
     weights = fit.composition.weights
     # Where a sample counted for another class, that much of its label is not trusted.
@@ -377,14 +333,15 @@ def fit_gaussians(
     return FittedGaussians(
         classes=classes,
         gaussians=fit.gaussians,
-        known_rows=KnownRows.from_training(X, codes, fit.composition),
+        known_rows=KnownRows.from_training(data.X, codes, fit.composition),
         class_totals=fit.composition.class_totals,
         trust=trust,
         support=weights > (0.0 if fit.noise is None else half),
         n_iter=fit.n_iter,
-        dtype=X.dtype,
+        dtype=data.X.dtype,
         noise=fit.noise,
-        reference=_reference(fit, X, codes, counts),
+        reference=_reference(fit, rows.X, codes, counts),
+        kernel_map=kernel_map,
         notes=tuple(notes),
     )
 

@@ -32,7 +32,8 @@ from rehead.files.schema import (
     simplex,
     text,
 )
-from rehead.fitted import NOISE, FittedGaussians, LabelVerdicts, label_columns
+from rehead.fitted import FittedGaussians, LabelVerdicts, label_columns
+from rehead.fittedfile import NOISE
 from rehead.gaussian import NoiseModel
 from rehead.gaussian.calibration import Calibration
 from rehead.gaussian.labelnoise import mean_noise
@@ -146,7 +147,7 @@ class FittedEnsemble:
     def _posterior_of(self, name: str, layers: Layers) -> Array:
         if name in self.given:
             return self.given_posterior(name, layers)
-        return self.members[name].gaussians.posterior(self.features(name, layers))
+        return self.members[name].posterior(self.features(name, layers))
 
     def posterior(self, layers: Layers) -> Array:
         """``sum_l alpha_l P(y | f_l(x))``."""
@@ -197,7 +198,7 @@ class FittedEnsemble:
     def log_density(self, layers: Layers) -> Array:
         """Low for samples unlike all classes."""
         density_member = self.members[self.density_member]
-        return density_member.gaussians.log_density(self.features(self.density_member, layers))
+        return density_member.log_density(self.features(self.density_member, layers))
 
     def whitened(self, layers: Layers) -> Array:
         """Samples in the space that labels are judged in."""
@@ -320,7 +321,7 @@ def _check_names(fitted: FittedEnsemble) -> None:
     """Raise a FieldError where names do not go together."""
     members, widths = fitted.members, {}
     for name, member in members.items():
-        widths[name] = member.gaussians.means.shape[1]
+        widths[name] = member.n_features
     unique = len(set(fitted.names)) == len(fitted.names)
     require(unique, "given has the name of a member.")
     require(fitted.density_member in members, "density_member is no member.")

@@ -198,7 +198,7 @@ class Judges(NamedTuple):
     ) -> Array:
         """Reduced scores of (some) training samples, each without itself."""
         data, g = self.data, self.fitted.gaussians.without_priors()
-        X = some_rows(data.X, rows)
+        X = self.fitted.mapped(some_rows(data.X, rows))
         return leave_one_out_scores(g, X, data.codes[rows], self.inside.take(rows), reduce)
 
     def confidence(self) -> float:
@@ -244,7 +244,7 @@ class Judges(NamedTuple):
         return self._replace(fitted=replace(self.fitted, gaussians=gaussians)), opinion
 
     def _scores_of(self, held_out: HeldOut) -> Array:
-        return self.fitted.gaussians.scores(held_out.joined(self.names))
+        return self.fitted.scores(held_out.joined(self.names))
 
     def _opinion(self, noise: NoiseModel, trust: Array) -> Opinion:
         data = self.data

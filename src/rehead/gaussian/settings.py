@@ -61,6 +61,11 @@ class Settings:
         "rows whose squared distance from the middle is this many times the usual one"
         " or more belong to no class",
     )
+    # A map of the features (kernel_map.py).
+    landmarks: int = _setting(300, "landmarks of a kernel map, at most as many as there are rows")
+    kernel_width: float = _setting(
+        1.0, "gamma of a kernel map, for each median squared distance between landmarks"
+    )
     # Several layers (ensemble/).
     judge_gap: float = _setting(
         0.05, "judges are layers whose memorisation gap is above the smallest by this much, at most"
