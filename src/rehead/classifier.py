@@ -249,6 +249,9 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     def explain(self) -> str:
         """What was found out about the labels, in words."""
         check_is_fitted(self)
+        return " ".join(filter(None, [self._explain_labels(), self.fitted_.explain_map()]))
+
+    def _explain_labels(self) -> str:
         kept = f"{self.support_.sum()} of {len(self.support_)} samples count"
         if self.noise_ is None:
             # Only a member of a consensus says "auto" and has measured none.
@@ -289,7 +292,11 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         return float(super().score(X, labels, sample_weight))
 
     def score_samples(self, X: Any) -> Array:
-        """Log density of each sample under the mixture of all classes: low for outliers."""
+        """Log density of each sample under the mixture of all classes: low for outliers.
+
+        Where features were mapped, it is the density of what they were mapped to, less their
+        distance from the landmarks: to be compared, but not a density of the features.
+        """
         X = self._checked(X)
         return self.fitted_.log_density(X)
 

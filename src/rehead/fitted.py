@@ -31,7 +31,8 @@ class LabelVerdicts(NamedTuple):
     """What a model thinks of some labels; one entry a row.
 
     ``quality`` of the given label, the code of the ``best`` label and its ``probability``; the
-    squared ``distance`` to the nearest class, for each feature; ``known`` says whether the model
+    squared ``distance`` to the nearest class, for each feature (with a map, how far the row is from
+    its landmarks); ``known`` says whether the model
     was fitted on the row with this label.
     """
 
@@ -127,6 +128,13 @@ class FittedGaussians:
         """Features as the Gaussians see them; nothing is computed before rows are taken."""
         return X if self.kernel_map is None else MappedFeatures(X, self.kernel_map)
 
+    def explain_map(self) -> str:
+        """That features were mapped, in words; nothing where they were not."""
+        if self.kernel_map is None:
+            return ""
+        n = len(self.kernel_map.landmarks)
+        return f"Features were mapped by their similarity to {n} of the samples."
+
     def scores(self, X: Features) -> Array:
         """The log posterior up to a term that all classes share."""
         return self.gaussians.scores(self.mapped(X))
@@ -140,8 +148,14 @@ class FittedGaussians:
         return self.gaussians.log_posterior(self.mapped(X))
 
     def log_density(self, X: Features) -> Array:
-        """Log density of the mixture of all classes."""
-        return self.gaussians.log_density(self.mapped(X))
+        """Log density of the mixture of all classes: low for a sample unlike all of them.
+
+        With a map, which hides what is far, that of mapped features, less their remoteness.
+        """
+        density = self.gaussians.log_density(self.mapped(X))
+        if self.kernel_map is not None:
+            density -= self.kernel_map.remoteness(X)
+        return density
 
     def distances(self, X: Features) -> Array:
         """Squared Mahalanobis distances to all classes."""
@@ -167,7 +181,15 @@ class FittedGaussians:
 
         columns, known = self.without_themselves(X, codes, leave_out, summary)
         quality, best, probability, distance = columns.T
+        distance = self.how_far(X, distance)
         return LabelVerdicts(quality, best.astype(np.int64), probability, distance, known)
+
+    def how_far(self, X: Features, distance: Array) -> Array:
+        """How far rows are from everything, of which the nearest class has this distance.
+
+        That it is, unless a map hides what is far: then it is the distance from its landmarks.
+        """
+        return distance if self.kernel_map is None else self.kernel_map.remoteness(X)
 
     def without_themselves(
         self,
@@ -213,7 +235,7 @@ class FittedGaussians:
             inside = Composition(nothing, nothing.astype(np.int64), self.class_totals)
         else:
             known, inside = self.recognise(X, codes)
-        distances = strange_distances(self.gaussians, self.mapped(X), inside.counted_as, inside)
+        distances = strange_distances(self.gaussians, X, inside.counted_as, inside, self.kernel_map)
         return self.reference.pvalues(distances, own=known)
 
     @own_threads()
@@ -340,14 +362,22 @@ def fit_gaussians(
         n_iter=fit.n_iter,
         dtype=data.X.dtype,
         noise=fit.noise,
-        reference=_reference(fit, rows.X, codes, counts),
+        reference=_reference(fit, data, counts, kernel_map),
         kernel_map=kernel_map,
         notes=tuple(notes),
     )
 
 
-def _reference(fit: Fit, X: Features, codes: Array, counts: Array) -> Reference:
+def _reference(fit: Fit, data: ByClass, counts: Array, kernel_map: KernelMap | None) -> Reference:
     """What is usual among the trusted training samples."""
     measured = fit.noise is not None
     trust = fit.composition.weights if measured else counts
-    return make_reference(fit.gaussians, X, codes, fit.composition, trust, measured=measured)
+    return make_reference(
+        fit.gaussians,
+        data.X,
+        data.codes,
+        fit.composition,
+        trust,
+        measured=measured,
+        kernel_map=kernel_map,
+    )

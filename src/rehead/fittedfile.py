@@ -40,6 +40,7 @@ from rehead.files.schema import (
     within,
 )
 from rehead.gaussian import TiedGaussians, tied_gaussians
+from rehead.gaussian.kernel_map import FARTHEST
 from rehead.gaussian.options import OPTIONS, resolve_options
 
 GAUSSIANS: Fields = {
@@ -73,9 +74,10 @@ REFERENCE: Fields = {
 KERNEL_MAP: Fields = {
     "centre": floats("D", finite),
     "scale": floats("D", positive),
-    "landmarks": floats("m D", moderate),
-    "gamma": floats("", positive),
-    "projection": floats("m d", moderate),
+    "landmarks": floats("m D", within(-FARTHEST, FARTHEST)),
+    # Wider than any fit makes them; what is mapped is a number, in single precision too.
+    "gamma": floats("", within(1e-100, 1e100)),
+    "projection": floats("m d", within(-1e30, 1e30)),
 }
 SETTINGS: Fields = {
     "classes": labels("C", ascend=True),

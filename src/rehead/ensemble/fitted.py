@@ -170,11 +170,11 @@ class FittedEnsemble:
                 posterior += weight * (found if noise is None else noise.given_label(found, codes))
                 continue
             member = self.members[name]
-            found, known = member.without_themselves(
-                self.features(name, layers), codes, leave_out, _posterior_and_distance(member)
-            )
+            X = self.features(name, layers)
+            reduce = _posterior_and_distance(member)
+            found, known = member.without_themselves(X, codes, leave_out, reduce)
             posterior += weight * found[:, :-1]
-            distance += weight * found[:, -1]
+            distance += weight * member.how_far(X, found[:, -1])
             known_to_all &= known
         quality, best, probability, _ = label_columns(posterior, codes, distance).T
         return LabelVerdicts(quality, best.astype(np.int64), probability, distance, known_to_all)
@@ -214,6 +214,9 @@ class FittedEnsemble:
             found = [self.consensus.explain()]
         else:
             found = [] if self.noise is None else [self.noise.verdict()]
+        for name, member in self.members.items():
+            if member.kernel_map is not None:
+                found.append(f"{name}: {member.explain_map()}")
         return "\n".join([*found, f"Weights of the members: {shares}."])
 
     def to_state(self) -> tuple[dict[str, Array], dict[str, Any]]:

@@ -4,6 +4,9 @@ A row becomes its similarities to m rows that were drawn as landmarks, ``exp(-ga
 standardised units, times ``K_mm^(-1/2)``: inner products of mapped rows are then those of the
 Gaussian kernel, as far as the landmarks span them (Nystroem's method; Williams and Seeger, 2001).
 What comes after is linear in the map, so leave-one-out, shrinkage and export stay as they are.
+
+What is similar to no landmark is mapped to 0, be it near or far. So a map that is to tell how
+strange a row is has to be asked itself: how far is it from the landmarks (``remoteness``)?
 """
 
 from __future__ import annotations
@@ -14,8 +17,9 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
+from scipy.special import logsumexp
 
-from rehead._typing import Array, Features
+from rehead._typing import BLOCK, Array, Features
 from rehead.gaussian.kernels import evenly_spaced, squared_norms
 from rehead.gaussian.rows import ByClass
 from rehead.gaussian.settings import SETTINGS
@@ -25,6 +29,8 @@ FARTHEST = 1e15
 """Standard deviations from the middle, at most; squares of them are numbers."""
 SMALLEST_EIGENVALUE = 1e-6
 """Directions of the landmarks below this share of the largest one are rounding, and are dropped."""
+SAME = 1e-9
+"""A row whose similarity to a landmark differs from 1 by less than this is the landmark."""
 COLUMNS = 64
 """Features that are looked at together, so that a sample of the rows takes little memory."""
 
@@ -82,6 +88,22 @@ class KernelMap:
         exponents = squared_distances(z, self.landmarks)
         exponents *= -self.gamma
         return exponents
+
+    @own_threads()
+    def remoteness(self, X: Features) -> Array:
+        """``-log mean_l exp(-gamma |z - l|^2)``: 0 among the landmarks, a squared distance far off.
+
+        A landmark does not speak for itself.
+        """
+        found = np.empty(len(X))
+        for a in range(0, len(X), BLOCK):
+            exponents = self.exponents(X[a : a + BLOCK])
+            if len(self.landmarks) > 1:
+                nearest = np.arange(len(exponents)), exponents.argmax(axis=1)
+                itself = exponents[nearest] > -SAME
+                exponents[nearest] = np.where(itself, -np.inf, exponents[nearest])
+            found[a : a + BLOCK] = np.log(len(self.landmarks)) - logsumexp(exponents, axis=1)
+        return found
 
     def to_arrays(self, prefix: str) -> dict[str, Array]:
         """Its fields as the arrays of a file."""
