@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from rehead._typing import Array, Features, MappedFeatures
+from rehead._typing import Array, Features, MappedFeatures, some_rows
 from rehead.files import persist
 from rehead.fingerprint import fingerprint
 from rehead.fittedfile import check_gaussians, invertible
@@ -22,6 +22,7 @@ from rehead.gaussian.doubts import doubts_about_labels, doubts_about_sizes
 from rehead.gaussian.kernel_map import KernelMap
 from rehead.gaussian.kernels import whiten
 from rehead.gaussian.leave_one_out import leave_one_out_scores
+from rehead.gaussian.linear import LinearScores, SecondOpinion
 from rehead.gaussian.options import Choice
 from rehead.gaussian.threads import own_threads
 from rehead.gaussian.typical import Reference, make_reference, strange_distances
@@ -43,25 +44,43 @@ class LabelVerdicts(NamedTuple):
     known: Array
 
 
+class Recognised(NamedTuple):
+    """Which rows are known, how much of them counted, to which class, and their folds (or -1)."""
+
+    known: Array
+    weights: Array
+    counted_as: Array
+    folds: Array
+
+
 class KnownRows(NamedTuple):
     """How much of each training row some estimates contain, found again by its fingerprint.
 
-    Sorted by ``fingerprints``; the others are those of a :class:`Composition`.
+    Sorted by ``fingerprints``; weights and classes are those of a :class:`Composition`. ``folds``
+    are those of a second opinion, where there is one.
     """
 
     fingerprints: Array
     weights: Array
     counted_as: Array
+    folds: Array | None = None
 
     @classmethod
-    def from_training(cls, X: Features, codes: Array, composition: Composition) -> Self:
+    def from_training(
+        cls, X: Features, codes: Array, composition: Composition, folds: Array | None = None
+    ) -> Self:
         """Of training rows and their labels."""
         found = fingerprint(X, codes)
         order = np.argsort(found)
-        return cls(found[order], composition.weights[order], composition.counted_as[order])
+        return cls(
+            found[order],
+            composition.weights[order],
+            composition.counted_as[order],
+            None if folds is None else folds[order],
+        )
 
-    def look_up(self, X: Features, codes: Array, dtype: Any = None) -> tuple[Array, Array, Array]:
-        """Which rows are known with these labels; how much of them counted, and to which class.
+    def look_up(self, X: Features, codes: Array, dtype: Any = None) -> Recognised:
+        """What is known of some rows with these labels.
 
         ``dtype`` is that of the training rows (default: the same as that of these).
         """
@@ -70,7 +89,9 @@ class KnownRows(NamedTuple):
         known: Array = self.fingerprints[at] == wanted
         counted = known & (self.weights[at] > 0)
         weights = np.where(counted, self.weights[at], 0.0)
-        return known, weights, np.where(counted, self.counted_as[at], codes)
+        counted_as = np.where(counted, self.counted_as[at], codes)
+        folds = np.full(len(at), -1) if self.folds is None else np.where(known, self.folds[at], -1)
+        return Recognised(known, weights, counted_as, folds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +122,8 @@ class FittedGaussians:
         What is usual among the training samples, where that was found out.
     kernel_map : KernelMap or None
         The map of the features that was taken.
+    second : SecondOpinion or None
+        What else judges labels; its part of predictions is in the Gaussians' scores.
     notes : tuple of str
         What the user should be told; not kept in files.
     """
@@ -116,6 +139,7 @@ class FittedGaussians:
     noise: NoiseModel | None = None
     reference: Reference | None = None
     kernel_map: KernelMap | None = None
+    second: SecondOpinion | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -161,10 +185,10 @@ class FittedGaussians:
         """Squared Mahalanobis distances to all classes."""
         return self.gaussians.distances(self.mapped(X))
 
-    def recognise(self, X: Features, codes: Array) -> tuple[Array, Composition]:
+    def recognise(self, X: Features, codes: Array) -> tuple[Recognised, Composition]:
         """Which rows it was fitted on with these labels, and how much of each it contains."""
-        known, weights, counted_as = self.known_rows.look_up(X, codes, self.dtype)
-        return known, Composition(weights, counted_as, self.class_totals)
+        found = self.known_rows.look_up(X, codes, self.dtype)
+        return found, Composition(found.weights, found.counted_as, self.class_totals)
 
     def verdicts(
         self, X: Features, codes: Array, leave_out: Array, noise: NoiseModel | None = None
@@ -174,10 +198,11 @@ class FittedGaussians:
         ``noise`` in place of its own. Without any, a label is as good as its posterior.
         """
         noise = self.noise if noise is None else noise
+        given = codes
 
-        def summary(scores: Array, codes: Array) -> Array:
-            posterior = self.posterior_given_label(scores, codes, noise)
-            return label_columns(posterior, codes, self.nearest_distance(scores))
+        def summary(scores: Array, joint: Array, rows: Array) -> Array:
+            posterior = self.posterior_given_label(joint, given[rows], noise)
+            return label_columns(posterior, given[rows], self.nearest_distance(scores))
 
         columns, known = self.without_themselves(X, codes, leave_out, summary)
         quality, best, probability, distance = columns.T
@@ -196,16 +221,35 @@ class FittedGaussians:
         X: Features,
         codes: Array,
         leave_out: Array,
-        reduce: Callable[[Array, Array], Array],
+        reduce: Callable[[Array, Array, Array], Array],
     ) -> tuple[Array, Array]:
         """Reduced scores, rows of the fit left out where asked for; and which rows are known.
 
-        All classes have the same prior in these scores.
+        ``reduce(scores, joint, rows)`` is given scores of the Gaussians, in which all classes have
+        the same prior; the joint ones with a second opinion, if there is one; and row numbers.
         """
-        known, inside = self.recognise(X, codes)
-        inside = inside.only(leave_out)
+        found, inside = self.recognise(X, codes)
+        folds = np.where(leave_out, found.folds, -1)
+        return self.leave_out(X, inside.only(leave_out), folds, reduce), found.known
+
+    def leave_out(
+        self,
+        X: Features,
+        inside: Composition,
+        folds: Array,
+        reduce: Callable[[Array, Array, Array], Array],
+    ) -> Array:
+        """Reduced scores of rows of which that much is inside, and which are in these folds."""
+        mapped, second = self.mapped(X), self.second
+
+        def by_row(scores: Array, rows: Array) -> Array:
+            joint = scores
+            if second is not None:
+                joint = second.joint(scores, some_rows(mapped, rows), folds[rows])
+            return reduce(scores, joint, rows)
+
         even = self.gaussians.without_priors()
-        return leave_one_out_scores(even, self.mapped(X), codes, inside, reduce), known
+        return leave_one_out_scores(even, mapped, np.arange(len(X)), inside, by_row)
 
     def posterior_given_label(self, scores: Array, codes: Array, noise: NoiseModel | None) -> Array:
         """What samples are, from their scores and labels; without noise, from scores alone."""
@@ -234,7 +278,7 @@ class FittedGaussians:
             known = nothing > 0
             inside = Composition(nothing, nothing.astype(np.int64), self.class_totals)
         else:
-            known, inside = self.recognise(X, codes)
+            (known, *_), inside = self.recognise(X, codes)
         distances = strange_distances(self.gaussians, X, inside.counted_as, inside, self.kernel_map)
         return self.reference.pvalues(distances, own=known)
 
@@ -269,6 +313,10 @@ class FittedGaussians:
             arrays |= self.noise.to_arrays("noise.")
         if self.kernel_map is not None:
             arrays |= self.kernel_map.to_arrays("kernel_map.")
+        if g.added is not None:
+            arrays |= {"added_weights": g.added.weights, "added_bias": g.added.bias}
+        if self.second is not None:
+            arrays |= self.second._replace(folds=self.known_rows.folds).to_arrays("second.")
         settings = {
             "classes": persist.labels_to_json(self.classes),
             "dtype": self.dtype.str,
@@ -288,14 +336,22 @@ class FittedGaussians:
             estimated=settings["estimated"],
             temperature=settings.get("temperature", 1.0),
             offsets=arrays.get("offsets"),
+            added=(
+                LinearScores(arrays["added_weights"], arrays["added_bias"])
+                if "added_weights" in arrays
+                else None
+            ),
         )
+        second = SecondOpinion.from_arrays(arrays, "second.") if "second.bias" in arrays else None
         # Earlier files say -1 where a row counted for no class, and have no totals.
         weights, counted_as = arrays["seen_weights"], arrays["seen_members"].clip(min=0)
         composition = Composition.from_rows(weights, counted_as, len(g.means))
         return cls(
             classes=persist.labels_from_json(settings["classes"]),
             gaussians=g,
-            known_rows=KnownRows(arrays["seen"], weights, counted_as),
+            known_rows=KnownRows(
+                arrays["seen"], weights, counted_as, None if second is None else second.folds
+            ),
             class_totals=arrays.get("class_totals", composition.class_totals),
             trust=arrays.get("trust", arrays["support"].astype(float)),
             support=arrays["support"],
@@ -310,6 +366,7 @@ class FittedGaussians:
                 if "kernel_map.gamma" in arrays
                 else None
             ),
+            second=second,
         )
 
 
@@ -355,7 +412,9 @@ def fit_gaussians(
     return FittedGaussians(
         classes=classes,
         gaussians=fit.gaussians,
-        known_rows=KnownRows.from_training(data.X, codes, fit.composition),
+        known_rows=KnownRows.from_training(
+            data.X, codes, fit.composition, None if fit.second is None else fit.second.folds
+        ),
         class_totals=fit.composition.class_totals,
         trust=trust,
         support=weights > (0.0 if fit.noise is None else half),
@@ -364,6 +423,7 @@ def fit_gaussians(
         noise=fit.noise,
         reference=_reference(fit, data, counts, kernel_map),
         kernel_map=kernel_map,
+        second=fit.second,
         notes=tuple(notes),
     )
 

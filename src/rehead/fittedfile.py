@@ -55,6 +55,8 @@ GAUSSIANS: Fields = {
     "trust": optional(floats("n", within(-ROUNDING, np.inf))),
     "n_iter": whole("C", not_negative),
     "offsets": optional(floats("C", moderate)),
+    "added_weights": optional(floats("C d", moderate)),
+    "added_bias": optional(floats("C", moderate)),
 }
 NOISE: Fields = {
     "temperature": floats("", within(*TEMPERATURES)),
@@ -79,6 +81,14 @@ KERNEL_MAP: Fields = {
     "gamma": floats("", within(1e-100, 1e100)),
     "projection": floats("m d", within(-1e30, 1e30)),
 }
+SECOND: Fields = {
+    "weights": floats("C d", moderate),
+    "bias": floats("C", moderate),
+    "fold_weights": floats("k C d", moderate),
+    "fold_bias": floats("k C", moderate),
+    "temperature": floats("", within(*TEMPERATURES)),
+    "folds": whole("n", within(-1, "k")),  # -1: in none
+}
 SETTINGS: Fields = {
     "classes": labels("C", ascend=True),
     "dtype": one_of("<f4", "<f8", ">f4", ">f8"),
@@ -87,9 +97,9 @@ SETTINGS: Fields = {
     "estimated": number(0, 1),
 }
 """What a file holds of a FittedGaussians: C classes, d features, n training rows. With a map of D
-features and m landmarks, d is what comes after it."""
+features and m landmarks, d is what comes after it. A second opinion has k folds."""
 
-PARTS = {"noise": NOISE, "reference": REFERENCE, "kernel_map": KERNEL_MAP}
+PARTS = {"noise": NOISE, "reference": REFERENCE, "kernel_map": KERNEL_MAP, "second": SECOND}
 """What may be missing, as a whole."""
 
 
@@ -106,6 +116,8 @@ def check_gaussians(
         if name in parts:
             check_fields(parts.pop(name), fields, sizes, f"{where}{name}.")
     require(not parts, f"{where}{next(iter(parts), '')} is nothing that rehead knows.")
+    both = ("added_weights" in arrays) == ("added_bias" in arrays)
+    require(both, f"{where}added_weights and added_bias belong together.")
     if "class_totals" in arrays:
         members = arrays["seen_members"].clip(min=0)
         whole_of = arrays["class_totals"][members] * (1 + ROUNDING)

@@ -171,7 +171,7 @@ class FittedEnsemble:
                 continue
             member = self.members[name]
             X = self.features(name, layers)
-            reduce = _posterior_and_distance(member)
+            reduce = _posterior_and_distance(member, codes)
             found, known = member.without_themselves(X, codes, leave_out, reduce)
             posterior += weight * found[:, :-1]
             distance += weight * member.how_far(X, found[:, -1])
@@ -344,9 +344,9 @@ def mixture(weights: Array, posteriors: Iterable[Array]) -> Array:
     return mean
 
 
-def _posterior_and_distance(member: FittedGaussians) -> Any:
-    def reduce(scores: Array, codes: Array) -> Array:
-        posterior = member.posterior_given_label(scores, codes, member.noise)
+def _posterior_and_distance(member: FittedGaussians, codes: Array) -> Any:
+    def reduce(scores: Array, joint: Array, rows: Array) -> Array:
+        posterior = member.posterior_given_label(joint, codes[rows], member.noise)
         return np.column_stack([posterior, member.nearest_distance(scores)])
 
     return reduce

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -197,9 +198,14 @@ class Judges(NamedTuple):
         self, reduce: Callable[[Array, Array], Array], rows: slice | Array = slice(None)
     ) -> Array:
         """Reduced scores of (some) training samples, each without itself."""
-        data, g = self.data, self.fitted.gaussians.without_priors()
-        X = self.fitted.mapped(some_rows(data.X, rows))
-        return leave_one_out_scores(g, X, data.codes[rows], self.inside.take(rows), reduce)
+        codes, second = self.data.codes[rows], self.fitted.second
+        folds = np.full(len(codes), -1) if second is None else second.folds[rows]
+
+        def by_label(scores: Array, joint: Array, at: Array) -> Array:
+            return reduce(joint, codes[at])
+
+        X = some_rows(self.data.X, rows)
+        return self.fitted.leave_out(X, self.inside.take(rows), folds, by_label)
 
     def confidence(self) -> float:
         """How sure they are of what the samples are, on average, judged without the labels."""
@@ -209,7 +215,10 @@ class Judges(NamedTuple):
 
     def opinion(self) -> Opinion:
         """What they think of the samples, by the noise that they see themselves."""
-        return self._opinion(self.noise, self.fitted.trust)
+        if self.fitted.second is None:
+            return self._opinion(self.noise, self.fitted.trust)
+        power = SETTINGS.trust_powers[-1]
+        return self._opinion(self.noise, self._trust(partial(self.noise.sample_weights, power=power)))
 
     def opinion_given(self, seen: NoiseModel) -> Opinion:
         """What they think where the noise is as others have seen it."""
@@ -221,9 +230,15 @@ class Judges(NamedTuple):
         if self.data.trusted is not None:
             trust[self.data.trusted] = 1.0
         noise = noise._replace(wrong=1.0 - float(trust.mean()))
+        return self._opinion(noise, self._trust(noise.trust))
+
+    def _trust(self, of_labels: Callable[[Array, Array], Array]) -> Array:
+        """Of all training labels; known ones keep all of theirs, no class is left with none."""
+        trust = self.without_themselves(of_labels)
+        if self.data.trusted is not None:
+            trust[self.data.trusted] = 1.0
         # What was left out, being far from everything, stays out.
-        trust = np.where(self.fitted.trust > 0, np.maximum(trust, SETTINGS.least_trust), 0.0)
-        return self._opinion(noise, trust)
+        return np.where(self.fitted.trust > 0, np.maximum(trust, SETTINGS.least_trust), 0.0)
 
     def noise_of(self, held_out: HeldOut) -> NoiseModel:
         """The noise as they see it on samples whose labels they cannot have memorised."""

@@ -28,9 +28,10 @@ Model = TypeVar("Model")
 FORMAT_VERSION = 4
 """2: ensembles keep column names, heads their baselines and the report in a part of its own.
 3: ensembles keep how given posteriors are read.
-4: features may be mapped first. Files without a map are still of version 3, which others read."""
-MAP, WITHOUT_MAP = "kernel_map", 3
-"""The part of a file that holds a map, and the version of files that have none."""
+4: features may be mapped first, and there may be a second opinion. Files without either are still
+of version 3, which others read."""
+NEW_PARTS, WITHOUT_THEM = {"kernel_map", "second"}, 3
+"""Parts of a file that are new in this version, and the version of files that have none."""
 
 
 class ModelFileError(ValueError):
@@ -51,8 +52,8 @@ def write_model(
         If a setting cannot be expressed in JSON.
     """
     arrays = {name: np.asarray(a, order="C") for name, a in arrays.items()}
-    mapped = any(MAP in name.split(".") for name in arrays)
-    version = FORMAT_VERSION if mapped else WITHOUT_MAP
+    new = any(NEW_PARTS & set(name.split(".")) for name in arrays)
+    version = FORMAT_VERSION if new else WITHOUT_THEM
     header = {"kind": kind, "version": version, "settings": settings}
     header["sha256"] = _checksum(arrays, header)
     write_atomically(Path(path), save(arrays, metadata={"rehead": json.dumps(header)}))

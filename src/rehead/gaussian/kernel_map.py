@@ -162,10 +162,7 @@ def make_kernel_map(
 
 
 def map_of_rows(
-    data: ByClass,
-    rng: np.random.Generator,
-    n_landmarks: int = SETTINGS.landmarks,
-    width: float = SETTINGS.kernel_width,
+    data: ByClass, rng: np.random.Generator, n_landmarks: int, width: float
 ) -> KernelMap:
     """A map made of the rows that count: of positive weight, and not far from everything."""
     present = np.sort(np.concatenate(data.rows))

@@ -81,16 +81,13 @@ class Usage(NamedTuple):
 _ALWAYS = frozenset({"priors", "shrinkage", "feature_map"})
 _TRIMS = _ALWAYS | {"support_fraction", "max_steps"}
 _MEASURES = _ALWAYS | {"max_steps"}
-_ANCHORED = Usage(
-    _MEASURES,
-    Options(max_steps=8, shrinkage="auto", priors="empirical", feature_map="auto"),
-)
+_ANCHORED = Options(max_steps=8, shrinkage="auto", priors="empirical")
 
 USAGE: dict[str, Usage] = {
     "agreement": Usage(_ALWAYS | {"max_steps"}, Options(max_steps=5)),
-    "anchored": _ANCHORED,
+    "anchored": Usage(_MEASURES, _ANCHORED),
     # The library's own choice; for several layers, LayerEnsemble makes more of it.
-    "auto": _ANCHORED,
+    "auto": Usage(_MEASURES, replace(_ANCHORED, feature_map="auto")),
     "identity": Usage(_ALWAYS),
     "lts": Usage(_TRIMS),
     "mcd": Usage(_TRIMS | {"n_starts", "start", "leave_one_out"}),
