@@ -19,6 +19,7 @@ from rehead.fittedfile import check_gaussians, invertible
 from rehead.gaussian import ByClass, Composition, Fit, NoiseModel, TiedGaussians, estimate
 from rehead.gaussian.choose_map import map_for
 from rehead.gaussian.doubts import doubts_about_labels, doubts_about_sizes
+from rehead.gaussian.fit import Alone
 from rehead.gaussian.kernel_map import KernelMap
 from rehead.gaussian.kernels import whiten
 from rehead.gaussian.leave_one_out import leave_one_out_scores
@@ -124,6 +125,8 @@ class FittedGaussians:
         The map of the features that was taken.
     second : SecondOpinion or None
         What else judges labels; its part of predictions is in the Gaussians' scores.
+    alone : Alone or None
+        What the Gaussians are without it; not kept in files.
     notes : tuple of str
         What the user should be told; not kept in files.
     """
@@ -140,6 +143,7 @@ class FittedGaussians:
     reference: Reference | None = None
     kernel_map: KernelMap | None = None
     second: SecondOpinion | None = None
+    alone: Alone | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -151,6 +155,13 @@ class FittedGaussians:
     def mapped(self, X: Features) -> Features:
         """Features as the Gaussians see them; nothing is computed before rows are taken."""
         return X if self.kernel_map is None else MappedFeatures(X, self.kernel_map)
+
+    def without_second(self) -> Self:
+        """What the Gaussians found alone."""
+        if self.alone is None:
+            return self
+        gaussians, noise = self.alone
+        return replace(self, gaussians=gaussians, noise=noise, second=None, alone=None)
 
     def explain_map(self) -> str:
         """That features were mapped, in words; nothing where they were not."""
@@ -424,6 +435,7 @@ def fit_gaussians(
         reference=_reference(fit, data, counts, kernel_map),
         kernel_map=kernel_map,
         second=fit.second,
+        alone=fit.alone,
         notes=tuple(notes),
     )
 

@@ -218,7 +218,9 @@ class Judges(NamedTuple):
         if self.fitted.second is None:
             return self._opinion(self.noise, self.fitted.trust)
         power = SETTINGS.trust_powers[-1]
-        return self._opinion(self.noise, self._trust(partial(self.noise.sample_weights, power=power)))
+        return self._opinion(
+            self.noise, self._trust(partial(self.noise.sample_weights, power=power))
+        )
 
     def opinion_given(self, seen: NoiseModel) -> Opinion:
         """What they think where the noise is as others have seen it."""
@@ -281,5 +283,25 @@ def fit_judges(problem: Problem, names: list[str], choice: Choice, seed: int) ->
     data = problem.joined(names).with_trusted(problem.trusted)
     rng = np.random.default_rng(seed)
     fitted = fit_gaussians(data, problem.classes, choice, rng)
+    if problem.held_out is not None and fitted.second is not None:
+        fitted = _with_second_if_better(fitted, problem.held_out, names)
     inside = Composition.from_rows(fitted.trust, data.codes, data.n_classes)
     return Judges(names, data, fitted, inside)
+
+
+def _with_second_if_better(
+    fitted: FittedGaussians, held_out: HeldOut, names: list[str]
+) -> FittedGaussians:
+    """Keep a second opinion only where it makes held-out labels more likely.
+
+    Regression finds what little a layer has memorised of its training labels, and takes it for
+    knowledge. Labels that the network has not seen tell.
+    """
+    X, codes = held_out.joined(names), held_out.codes
+
+    def nats(judge: FittedGaussians) -> float:
+        assert judge.noise is not None
+        return float(corrected_nll(judge.posterior(X), codes, judge.noise.transition).mean())
+
+    alone = fitted.without_second()
+    return fitted if nats(fitted) < nats(alone) else alone

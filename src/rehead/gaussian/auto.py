@@ -12,7 +12,7 @@ import numpy as np
 from rehead._typing import Array
 from rehead.gaussian.anchored import Trusted, calibrated_fit, trusted_gaussians
 from rehead.gaussian.calibration import Priors
-from rehead.gaussian.fit import Fit
+from rehead.gaussian.fit import Alone, Fit
 from rehead.gaussian.options import Options
 from rehead.gaussian.rows import ByClass
 from rehead.gaussian.second import Joint, second_opinion
@@ -29,7 +29,8 @@ def auto(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     if joint is None:
         return fit
     gaussians = _together(rows, found, joint, options.priors)
-    return fit._replace(gaussians=gaussians, noise=joint.noise, second=joint.opinion)
+    alone = Alone(fit.gaussians, fit.noise)
+    return fit._replace(gaussians=gaussians, noise=joint.noise, second=joint.opinion, alone=alone)
 
 
 def _together(

@@ -16,6 +16,8 @@ from rehead.gaussian.far import far_rows
 from rehead.gaussian.kernels import BLOCK, Moments, Rows, Subset, evenly_spaced
 from rehead.gaussian.threads import ordered_map, own_threads, ranges
 
+IN_MEMORY = 64 * 2**20
+"""Bytes that mapped rows may take; more are mapped anew each time they are read."""
 SHIFT_ROWS = 15
 """Rows whose median is subtracted before anything is multiplied. A handful is enough: the point is
 to remove an offset many times the spread, which single precision would not survive. A mean would
@@ -79,8 +81,13 @@ class ByClass:
         return self if trusted is None else replace(self, trusted=trusted)
 
     def mapped(self, row_map: RowMap) -> ByClass:
-        """The same rows after a map of their features."""
-        X = MappedFeatures(self.X, row_map)
+        """The same rows after a map of their features.
+
+        They are read many times, so they are kept in memory where that is little.
+        """
+        lazy = MappedFeatures(self.X, row_map)
+        size = len(lazy) * lazy.shape[1] * lazy.dtype.itemsize
+        X = lazy[:] if size <= IN_MEMORY else lazy
         return replace(self, X=X, shifts=_points_near(X, self.rows), before=self)
 
     def class_weights(self, c: int) -> Array | None:
