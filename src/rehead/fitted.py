@@ -326,7 +326,7 @@ class FittedGaussians:
             arrays |= self.kernel_map.to_arrays("kernel_map.")
         if g.added is not None:
             arrays |= {"added_weights": g.added.weights, "added_bias": g.added.bias}
-        if self.second is not None:
+        if self.second is not None and self.known_rows.folds is not None:
             arrays |= self.second._replace(folds=self.known_rows.folds).to_arrays("second.")
         settings = {
             "classes": persist.labels_to_json(self.classes),
