@@ -1,5 +1,6 @@
 """RobustGaussianClassifier: what it computes, and what must not change it."""
 
+import tracemalloc
 from contextlib import nullcontext
 
 import numpy as np
@@ -471,3 +472,85 @@ def test_explain_says_who_measures_the_noise(blobs, options):
     X, y = blobs()
     text = RobustGaussianClassifier(random_state=0, **options).fit(X, y).explain()
     assert "estimator='auto' does" in text
+
+
+def rings(n=1500, seed=0):
+    """Three rings about one another, which no straight line tells apart."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(3, size=n)
+    radius, angle = 1.0 + y + 0.1 * rng.normal(size=n), rng.uniform(0, 2 * np.pi, size=n)
+    return radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]), y
+
+
+class TestFeatureMap:
+    def test_rings(self):
+        X, y = rings()
+        noisy = noise.uniform(y, 0.3, random_state=0)
+        linear = RobustGaussianClassifier(feature_map="none", random_state=0).fit(X, noisy.labels)
+        mapped = RobustGaussianClassifier(feature_map="kernel", random_state=0)
+        mapped.fit(X, noisy.labels)
+        new, truth = rings(seed=1)
+        assert linear.score(new, truth) < 0.6
+        assert mapped.score(new, truth) > 0.97
+        assert mapped.noise_.wrong == pytest.approx(0.3, abs=0.03)
+        report = score_labels(mapped, X, noisy.labels)
+        assert report.in_sample.all()
+        assert noisy.changed[report.mislabelled()].mean() > 0.95
+        assert noisy.changed[report.quality > 0.5].mean() < 0.03
+
+    def test_parameters_are_those_of_the_mapped_features(self):
+        X, y = rings(300)
+        clf = RobustGaussianClassifier("sample", feature_map="kernel", random_state=0).fit(X, y)
+        mapped = clf.fitted_.kernel_map(X)
+        assert clf.n_features_in_ == 2
+        assert clf.means_.shape == clf.coef_.shape == (3, mapped.shape[1])
+        scores = mapped @ clf.coef_.T + clf.intercept_
+        expected = np.exp(scores - scores.max(axis=1, keepdims=True))
+        expected /= expected.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(clf.predict_proba(X), expected, atol=1e-6)
+        with pytest.raises(ValueError, match="3 features"):
+            clf.predict(np.zeros((2, 3)))
+
+    @pytest.mark.parametrize("dtype", ["f4", "f8"])
+    def test_saved_and_loaded_to_the_last_bit(self, tmp_path, dtype):
+        X, y = rings(400)
+        X = X.astype(dtype)
+        clf = RobustGaussianClassifier(feature_map="kernel", random_state=0).fit(X, y)
+        clf.save(tmp_path / "model")
+        again = RobustGaussianClassifier.load(tmp_path / "model")
+        assert again.feature_map == "kernel"
+        assert again.explain() == clf.explain()
+        for method in ("predict_proba", "decision_function", "score_samples"):
+            np.testing.assert_array_equal(getattr(clf, method)(X), getattr(again, method)(X))
+        one, other = (score_labels(model, X, y) for model in (clf, again))
+        np.testing.assert_array_equal(one.quality, other.quality)
+        np.testing.assert_array_equal(one.typicality, other.typicality)
+
+    def test_it_is_said(self):
+        X, y = rings(400)
+        said = RobustGaussianClassifier(feature_map="kernel", random_state=0).fit(X, y).explain()
+        assert said.endswith("Features were mapped by their similarity to 300 of the samples.")
+        linear = RobustGaussianClassifier("sample").fit(X, y).explain()
+        assert "mapped" not in linear
+
+    def test_the_seed_decides(self):
+        X, y = rings(500)
+        fit = lambda seed: (  # noqa: E731
+            RobustGaussianClassifier(feature_map="kernel", random_state=seed).fit(X, y)
+        )
+        np.testing.assert_array_equal(fit(0).predict_proba(X), fit(0).predict_proba(X))
+        assert not np.array_equal(fit(0).predict_proba(X), fit(1).predict_proba(X))
+
+    def test_other_values_are_refused(self):
+        X, y = rings(50)
+        with pytest.raises(ValueError, match=r"feature_map must be one of .*'kernel'"):
+            RobustGaussianClassifier(feature_map="rbf").fit(X, y)
+
+    def test_rows_are_not_mapped_all_at_once(self):
+        X, y = rings(30_000)
+        tracemalloc.start()
+        clf = RobustGaussianClassifier("sample", feature_map="kernel", random_state=0).fit(X, y)
+        clf.predict_proba(X)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 0.5 * len(X) * 300 * 8

@@ -4,10 +4,12 @@ import dataclasses
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
-from rehead import RobustGaussianClassifier, noise, score_labels
+from rehead import RobustGaussianClassifier, noise, score_labels, typicality
 from rehead.fitted import FittedGaussians, KnownRows, fit_gaussians
 from rehead.gaussian import ESTIMATORS, Composition, group_by_class
+from rehead.gaussian.kernel_map import map_of_rows
 from rehead.gaussian.options import resolve_options
 
 
@@ -131,3 +133,94 @@ def test_trust_is_what_counted_to_the_label(samples):
     assert fitted.trust[right].mean() > fitted.trust[~right].mean() + 0.5
     weights = np.full(len(y), 2.0)
     np.testing.assert_allclose(fit(X, y, "sample", weights=weights).trust, weights)
+
+
+class TestMapped:
+    """Features that were mapped first: only the fitted value knows."""
+
+    def test_it_is_asked_about_features_as_they_are(self, samples):
+        X, y, _ = samples
+        fitted = fit(X, y, "sample", feature_map="kernel", shrinkage=0.1)
+        mapped, g = fitted.kernel_map(X), fitted.gaussians
+        assert fitted.n_features == 4
+        assert g.means.shape[1] == mapped.shape[1] > 4
+        for method in ("scores", "posterior", "log_posterior", "distances"):
+            expected = getattr(g, method)(mapped)
+            np.testing.assert_allclose(getattr(fitted, method)(X), expected, atol=1e-9)
+        density = g.log_density(mapped) - fitted.kernel_map.remoteness(X)
+        np.testing.assert_allclose(fitted.log_density(X), density, atol=1e-9)
+        gaps = np.linalg.norm(fitted.whitened(X[:5]) - fitted.whitened(X[5:6]), axis=1)
+        P = np.linalg.inv(g.covariance)
+        expected = [np.sqrt((a - mapped[5]) @ P @ (a - mapped[5])) for a in mapped[:5]]
+        np.testing.assert_allclose(gaps, expected, rtol=1e-6)
+
+    def test_without_a_map_nothing_is_different(self, samples):
+        X, y, _ = samples
+        fitted, asked = fit(X, y, "auto"), fit(X, y, "auto", feature_map="none")
+        assert fitted.kernel_map is None
+        assert fitted.mapped(X) is X
+        np.testing.assert_array_equal(fitted.posterior(X), asked.posterior(X))
+
+    @pytest.mark.parametrize("estimator", ["sample", "posterior", "agreement"])
+    def test_labels_are_judged_as_by_refits_in_the_mapped_space(
+        self, samples, estimator, brute, monkeypatch
+    ):
+        X, y, _ = samples
+        # Few landmarks, so that a covariance without shrinkage has an inverse.
+        few = lambda data, options, rng: map_of_rows(data, rng, 8, 1.0)  # noqa: E731
+        monkeypatch.setattr("rehead.fitted.map_for", few)
+        fitted = fit(X, y, estimator)
+        found = fitted.verdicts(X, y, np.ones(len(y), bool))
+        _, inside = fitted.recognise(X, y)
+        mapped = fitted.kernel_map(X)
+        for i in range(0, len(y), 7):
+            w = inside.weights.copy()
+            w[i] = 0.0
+            expected = brute.posterior(mapped[i], *brute.tied(mapped, y, w))[0]
+            assert found.quality[i] == pytest.approx(expected[y[i]], abs=1e-7)
+        assert found.known.all()
+
+    @pytest.mark.filterwarnings("ignore::rehead.ReheadWarning")
+    @pytest.mark.parametrize("estimator", sorted(ESTIMATORS))
+    def test_every_estimator_can_be_mapped(self, samples, estimator):
+        X, y, true = samples
+        fitted = fit(X, y, estimator, feature_map="kernel")
+        assert fitted.kernel_map is not None
+        assert (fitted.posterior(X).argmax(axis=1) == true).mean() > 0.6
+
+    def test_the_state_holds_the_map(self, samples):
+        X, y, _ = samples
+        fitted = fit(X, y, "auto", feature_map="kernel")
+        again = FittedGaussians.from_state(*fitted.to_state())
+        np.testing.assert_array_equal(fitted.posterior(X), again.posterior(X))
+        np.testing.assert_array_equal(fitted.typicality(X, y), again.typicality(X, y))
+        one, other = (f.verdicts(X, y, np.ones(len(y), bool)) for f in (fitted, again))
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+    @pytest.mark.parametrize("estimator", ["auto", "sample"])
+    def test_what_is_far_stays_strange(self, estimator):
+        """It is mapped to 0, which may be nearer to the classes than usual samples are."""
+        X, y = load_digits(return_X_y=True)
+        train, new = X[:1200], X[1200:]
+        clf = RobustGaussianClassifier(
+            estimator, feature_map="kernel", shrinkage="auto", random_state=0
+        )
+        clf.fit(train, y[:1200])
+        g, mapped = clf.fitted_.gaussians, clf.fitted_.kernel_map
+        hidden = g.log_density(mapped(new + 1e3))
+        if estimator == "auto":  # the map alone takes it for a usual sample
+            assert hidden.min() > np.median(g.log_density(mapped(new)))
+        assert (typicality(clf, new) < 0.1).mean() < 0.25
+        for distance in (1e2, 1e6, 1e300):
+            assert typicality(clf, new + distance).max() < 0.01
+            assert clf.score_samples(new + distance).max() < clf.score_samples(new).min()
+
+    def test_a_far_training_sample_is_found(self, samples):
+        X, y, _ = samples
+        X = X.copy()
+        X[3] += 1e4
+        clf = RobustGaussianClassifier(feature_map="kernel", random_state=0).fit(X, y)
+        assert clf.trust_[3] == 0
+        assert np.abs(clf.fitted_.kernel_map.landmarks).max() < 10
+        assert score_labels(clf, X, y).kind[3] == "out of distribution"

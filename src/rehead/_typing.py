@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+
+BLOCK = 512
+"""Rows a block: enough for full speed; on two threads, larger blocks are slower."""
 
 
 class NamedFeatures:
@@ -81,7 +84,58 @@ class JoinedFeatures:
         return np.asarray(self[:], dtype)
 
 
-Features = Array | JoinedFeatures
+class RowMap(Protocol):
+    """What maps a block of rows to as many rows of ``n_columns`` features."""
+
+    @property
+    def n_columns(self) -> int:
+        """How many features there are after it."""
+
+    def __call__(self, block: Array) -> Array:
+        """Some rows, mapped, in their precision."""
+
+
+class MappedFeatures:
+    """Features after a map, which is applied to the rows that are asked for, block by block.
+
+    Behaves as an array of which rows are taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Doubled:
+    ...     n_columns = 3
+    ...     def __call__(self, block):
+    ...         return 2 * block
+    >>> mapped = MappedFeatures(np.eye(3), Doubled())
+    >>> mapped.shape, mapped[1:2]
+    ((3, 3), array([[0., 2., 0.]]))
+    """
+
+    def __init__(self, X: Features, row_map: RowMap) -> None:
+        self.X, self.row_map = X, row_map
+        self.shape: tuple[int, int] = (len(X), row_map.n_columns)
+        self.dtype: np.dtype[Any] = X.dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: Any) -> Array:
+        """Rows by slice, numbers or mask; or rows and a slice of columns."""
+        index, columns = index if isinstance(index, tuple) else (index, slice(None))
+        rows = np.arange(len(self))[index]
+        first, last, _ = columns.indices(self.shape[1])
+        out = np.empty((len(rows), max(last - first, 0)), self.dtype)
+        for a in range(0, len(rows), BLOCK):
+            part = rows[a : a + BLOCK]
+            out[a : a + BLOCK] = self.row_map(self.X[part])[:, first:last]
+        return out
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.asarray(self[:], dtype)
+
+
+Features = Array | JoinedFeatures | MappedFeatures
 """What rows can be taken of."""
 
 

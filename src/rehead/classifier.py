@@ -15,20 +15,18 @@ from rehead import _validation as check
 from rehead._typing import Array
 from rehead._warnings import warn
 from rehead.files import persist
-from rehead.files.schema import (
-    FieldError,
-    Fields,
-    check_fields,
-    count,
-    each,
-    mapping,
-    nullable,
-    require,
-    text,
-)
+from rehead.files.schema import check_fields
 from rehead.fitted import FittedGaussians, LabelVerdicts, fit_gaussians
+from rehead.fittedfile import CLASSIFIER, check_params
 from rehead.gaussian import NoiseModel, group_by_class
-from rehead.gaussian.options import DEFAULT, OPTIONS, Start, name_estimator, resolve_options
+from rehead.gaussian.options import (
+    DEFAULT,
+    OPTIONS,
+    FeatureMap,
+    Start,
+    name_estimator,
+    resolve_options,
+)
 from rehead.gaussian.shrinkage import Shrinkage
 from rehead.gaussian.threads import own_threads
 
@@ -90,14 +88,22 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         and it is their default. The others count the samples that they keep, and their default is
         "uniform", as in the paper. Labels are judged by the shares of the training samples
         wherever the noise is measured, whatever the priors are.
+    feature_map : {"auto", "none", "kernel"}, optional
+        Whether features are mapped before Gaussians are estimated on them. "kernel": each row
+        becomes its similarities to some rows that are drawn as landmarks (Nystroem's map of the
+        Gaussian kernel of standardised features), so that boundaries between classes are not
+        straight lines. "auto", the default of "auto" and "anchored": only where that makes the
+        labels more likely. "none" is the default of the others, and the paper's.
     random_state : int, Generator, RandomState or None
-        Seed of the random starts.
+        Seed of the random starts, and of the rows that are drawn.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
     means_ : array of shape (n_classes, n_features)
     covariance_ : array of shape (n_features, n_features)
+        Both of the mapped features where a map was taken, as ``coef_`` is:
+        ``fitted_.kernel_map(X)``.
     priors_ : array of shape (n_classes,)
         How common the classes are for predictions.
     support_ : boolean array of shape (n_samples,)
@@ -116,7 +122,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     log_det_ : float
         Log determinant of the tied covariance.
     coef_, intercept_ : arrays of shape (n_classes, n_features) and (n_classes,)
-        The posterior is ``softmax(X @ coef_.T + intercept_)``.
+        The posterior is ``softmax(X @ coef_.T + intercept_)``, X mapped where a map was taken.
     fitted_ : FittedGaussians
         All that was learned, as one value; what is above is read off it.
     n_features_in_, feature_names_in_
@@ -160,6 +166,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         leave_one_out: bool | None = None,
         shrinkage: Shrinkage | None = None,
         priors: str | Array | None = None,
+        feature_map: FeatureMap | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -171,6 +178,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         self.leave_one_out = leave_one_out
         self.shrinkage = shrinkage
         self.priors = priors
+        self.feature_map = feature_map
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, trusted: Any = None) -> Self:
@@ -222,7 +230,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     def _adopt(self, fitted: FittedGaussians, feature_names: Array | None = None) -> Self:
         g, dtype = fitted.gaussians, fitted.dtype
         self.fitted_ = fitted
-        self.n_features_in_ = g.means.shape[1]
+        self.n_features_in_ = fitted.n_features
         if feature_names is not None:
             self.feature_names_in_ = feature_names
         elif hasattr(self, "feature_names_in_"):
@@ -241,6 +249,9 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     def explain(self) -> str:
         """What was found out about the labels, in words."""
         check_is_fitted(self)
+        return " ".join(filter(None, [self._explain_labels(), self.fitted_.explain_map()]))
+
+    def _explain_labels(self) -> str:
         kept = f"{self.support_.sum()} of {len(self.support_)} samples count"
         if self.noise_ is None:
             # Only a member of a consensus says "auto" and has measured none.
@@ -256,24 +267,24 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         With two classes, the log odds of the second one, of shape (n_samples,).
         """
         X = self._checked(X)
-        scores = self.fitted_.gaussians.scores(X)
+        scores = self.fitted_.scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> Array:
         """The class with the highest posterior."""
         X = self._checked(X)
-        labels: Array = self.classes_[self.fitted_.gaussians.scores(X).argmax(axis=1)]
+        labels: Array = self.classes_[self.fitted_.scores(X).argmax(axis=1)]
         return labels
 
     def predict_proba(self, X: Any) -> Array:
         """Posterior probabilities of the classes, in the order of ``classes_``."""
         X = self._checked(X)
-        return self.fitted_.gaussians.posterior(X)
+        return self.fitted_.posterior(X)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the posterior probabilities."""
         X = self._checked(X)
-        return self.fitted_.gaussians.log_posterior(X)
+        return self.fitted_.log_posterior(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy: the share of these labels that is predicted."""
@@ -281,9 +292,13 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         return float(super().score(X, labels, sample_weight))
 
     def score_samples(self, X: Any) -> Array:
-        """Log density of each sample under the mixture of all classes: low for outliers."""
+        """Log density of each sample under the mixture of all classes: low for outliers.
+
+        Where features were mapped, it is the density of what they were mapped to, less their
+        distance from the landmarks: to be compared, but not a density of the features.
+        """
         X = self._checked(X)
-        return self.fitted_.gaussians.log_density(X)
+        return self.fitted_.log_density(X)
 
     # What an audit asks of a model: rehead.audit.protocol.
 
@@ -364,29 +379,11 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     @classmethod
     def from_state(cls, arrays: dict[str, Array], settings: dict[str, Any]) -> Self:
         """From the arrays and the settings of a file; each field is checked."""
-        own = {name: settings[name] for name in settings.keys() & SETTINGS.keys()}
-        learned = {name: value for name, value in settings.items() if name not in SETTINGS}
+        own = {name: settings[name] for name in settings.keys() & CLASSIFIER.keys()}
+        learned = {name: value for name, value in settings.items() if name not in CLASSIFIER}
         fitted = FittedGaussians.from_state(arrays, learned)
-        check_fields(own, SETTINGS, {"d": fitted.gaussians.means.shape[1]})
+        check_fields(own, CLASSIFIER, {"d": fitted.n_features})
         params = name_estimator(own["params"], measured=fitted.noise is not None)
         check_params(params, cls().get_params(deep=False), fitted.classes)
         names = own["feature_names"]
         return cls.from_fitted(fitted, np.array(names, dtype=object) if names else None, **params)
-
-
-SETTINGS: Fields = {"params": mapping, "feature_names": nullable(each(text, "d"))}
-"""What a file holds beside that of a FittedGaussians."""
-
-
-def check_params(params: Mapping[str, Any], known: Mapping[str, Any], classes: Array) -> None:
-    """Raise a FieldError unless a model could have been fitted with these settings."""
-    strange = sorted(set(params) - set(known))
-    require(not strange, f"params has {strange[:1]}, which is no setting of this model.")
-    seed = params.get("random_state")
-    require(seed is None or count().check(seed, {}) is None, "params: random_state is no seed.")
-    chosen = {name: params.get(name) for name in OPTIONS}
-    try:
-        choice = resolve_options(params.get("estimator"), params.get("preset"), chosen)
-        choice.options.with_priors(classes)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise FieldError(f"params: {error}") from error

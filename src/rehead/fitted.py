@@ -6,47 +6,26 @@ that check what users pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from rehead._typing import Array, Features
+from rehead._typing import Array, Features, MappedFeatures, some_rows
 from rehead.files import persist
-from rehead.files.schema import (
-    ROUNDING,
-    TEMPERATURES,
-    Fields,
-    Sizes,
-    ascending,
-    by_part,
-    check_fields,
-    covariance,
-    finite,
-    floats,
-    hashes,
-    labels,
-    mask,
-    moderate,
-    not_negative,
-    number,
-    one_of,
-    optional,
-    positive,
-    require,
-    simplex,
-    whole,
-    within,
-)
 from rehead.fingerprint import fingerprint
+from rehead.fittedfile import check_gaussians, invertible
 from rehead.gaussian import ByClass, Composition, Fit, NoiseModel, TiedGaussians, estimate
+from rehead.gaussian.choose_map import map_for
 from rehead.gaussian.doubts import doubts_about_labels, doubts_about_sizes
+from rehead.gaussian.fit import Alone
+from rehead.gaussian.kernel_map import KernelMap
 from rehead.gaussian.kernels import whiten
 from rehead.gaussian.leave_one_out import leave_one_out_scores
+from rehead.gaussian.linear import LinearScores, SecondOpinion
 from rehead.gaussian.options import Choice
 from rehead.gaussian.threads import own_threads
-from rehead.gaussian.tied import tied_gaussians
 from rehead.gaussian.typical import Reference, make_reference, strange_distances
 
 
@@ -54,7 +33,8 @@ class LabelVerdicts(NamedTuple):
     """What a model thinks of some labels; one entry a row.
 
     ``quality`` of the given label, the code of the ``best`` label and its ``probability``; the
-    squared ``distance`` to the nearest class, for each feature; ``known`` says whether the model
+    squared ``distance`` to the nearest class, for each feature (with a map, how far the row is from
+    its landmarks); ``known`` says whether the model
     was fitted on the row with this label.
     """
 
@@ -65,25 +45,43 @@ class LabelVerdicts(NamedTuple):
     known: Array
 
 
+class Recognised(NamedTuple):
+    """Which rows are known, how much of them counted, to which class, and their folds (or -1)."""
+
+    known: Array
+    weights: Array
+    counted_as: Array
+    folds: Array
+
+
 class KnownRows(NamedTuple):
     """How much of each training row some estimates contain, found again by its fingerprint.
 
-    Sorted by ``fingerprints``; the others are those of a :class:`Composition`.
+    Sorted by ``fingerprints``; weights and classes are those of a :class:`Composition`. ``folds``
+    are those of a second opinion, where there is one.
     """
 
     fingerprints: Array
     weights: Array
     counted_as: Array
+    folds: Array | None = None
 
     @classmethod
-    def from_training(cls, X: Features, codes: Array, composition: Composition) -> Self:
+    def from_training(
+        cls, X: Features, codes: Array, composition: Composition, folds: Array | None = None
+    ) -> Self:
         """Of training rows and their labels."""
         found = fingerprint(X, codes)
         order = np.argsort(found)
-        return cls(found[order], composition.weights[order], composition.counted_as[order])
+        return cls(
+            found[order],
+            composition.weights[order],
+            composition.counted_as[order],
+            None if folds is None else folds[order],
+        )
 
-    def look_up(self, X: Features, codes: Array, dtype: Any = None) -> tuple[Array, Array, Array]:
-        """Which rows are known with these labels; how much of them counted, and to which class.
+    def look_up(self, X: Features, codes: Array, dtype: Any = None) -> Recognised:
+        """What is known of some rows with these labels.
 
         ``dtype`` is that of the training rows (default: the same as that of these).
         """
@@ -92,17 +90,22 @@ class KnownRows(NamedTuple):
         known: Array = self.fingerprints[at] == wanted
         counted = known & (self.weights[at] > 0)
         weights = np.where(counted, self.weights[at], 0.0)
-        return known, weights, np.where(counted, self.counted_as[at], codes)
+        counted_as = np.where(counted, self.counted_as[at], codes)
+        folds = np.full(len(at), -1) if self.folds is None else np.where(known, self.folds[at], -1)
+        return Recognised(known, weights, counted_as, folds)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedGaussians:
     """A fitted generative classifier.
 
+    It takes features as they are, and maps them itself where a map was taken.
+
     Attributes
     ----------
     classes : array of shape (n_classes,)
     gaussians : TiedGaussians
+        Of the mapped features, where there is a map.
     known_rows : KnownRows
         What the Gaussians are composed of: weight and class of every training row.
     class_totals : array of shape (n_classes,)
@@ -118,6 +121,12 @@ class FittedGaussians:
     noise : NoiseModel or None
     reference : Reference or None
         What is usual among the training samples, where that was found out.
+    kernel_map : KernelMap or None
+        The map of the features that was taken.
+    second : SecondOpinion or None
+        What else judges labels; its part of predictions is in the Gaussians' scores.
+    alone : Alone or None
+        What the Gaussians are without it; not kept in files.
     notes : tuple of str
         What the user should be told; not kept in files.
     """
@@ -132,12 +141,65 @@ class FittedGaussians:
     dtype: np.dtype[Any]
     noise: NoiseModel | None = None
     reference: Reference | None = None
+    kernel_map: KernelMap | None = None
+    second: SecondOpinion | None = None
+    alone: Alone | None = None
     notes: tuple[str, ...] = ()
 
-    def recognise(self, X: Features, codes: Array) -> tuple[Array, Composition]:
+    @property
+    def n_features(self) -> int:
+        """How many features it takes."""
+        width = self.gaussians.means.shape[1]
+        return int(width) if self.kernel_map is None else self.kernel_map.n_features
+
+    def mapped(self, X: Features) -> Features:
+        """Features as the Gaussians see them; nothing is computed before rows are taken."""
+        return X if self.kernel_map is None else MappedFeatures(X, self.kernel_map)
+
+    def without_second(self) -> Self:
+        """What the Gaussians found alone."""
+        if self.alone is None:
+            return self
+        gaussians, noise = self.alone
+        return replace(self, gaussians=gaussians, noise=noise, second=None, alone=None)
+
+    def explain_map(self) -> str:
+        """That features were mapped, in words; nothing where they were not."""
+        if self.kernel_map is None:
+            return ""
+        n = len(self.kernel_map.landmarks)
+        return f"Features were mapped by their similarity to {n} of the samples."
+
+    def scores(self, X: Features) -> Array:
+        """The log posterior up to a term that all classes share."""
+        return self.gaussians.scores(self.mapped(X))
+
+    def posterior(self, X: Features) -> Array:
+        """Probabilities of the classes."""
+        return self.gaussians.posterior(self.mapped(X))
+
+    def log_posterior(self, X: Features) -> Array:
+        """Logarithms of the probabilities of the classes."""
+        return self.gaussians.log_posterior(self.mapped(X))
+
+    def log_density(self, X: Features) -> Array:
+        """Log density of the mixture of all classes: low for a sample unlike all of them.
+
+        With a map, which hides what is far, that of mapped features, less their remoteness.
+        """
+        density = self.gaussians.log_density(self.mapped(X))
+        if self.kernel_map is not None:
+            density -= self.kernel_map.remoteness(X)
+        return density
+
+    def distances(self, X: Features) -> Array:
+        """Squared Mahalanobis distances to all classes."""
+        return self.gaussians.distances(self.mapped(X))
+
+    def recognise(self, X: Features, codes: Array) -> tuple[Recognised, Composition]:
         """Which rows it was fitted on with these labels, and how much of each it contains."""
-        known, weights, counted_as = self.known_rows.look_up(X, codes, self.dtype)
-        return known, Composition(weights, counted_as, self.class_totals)
+        found = self.known_rows.look_up(X, codes, self.dtype)
+        return found, Composition(found.weights, found.counted_as, self.class_totals)
 
     def verdicts(
         self, X: Features, codes: Array, leave_out: Array, noise: NoiseModel | None = None
@@ -147,30 +209,58 @@ class FittedGaussians:
         ``noise`` in place of its own. Without any, a label is as good as its posterior.
         """
         noise = self.noise if noise is None else noise
+        given = codes
 
-        def summary(scores: Array, codes: Array) -> Array:
-            posterior = self.posterior_given_label(scores, codes, noise)
-            return label_columns(posterior, codes, self.nearest_distance(scores))
+        def summary(scores: Array, joint: Array, rows: Array) -> Array:
+            posterior = self.posterior_given_label(joint, given[rows], noise)
+            return label_columns(posterior, given[rows], self.nearest_distance(scores))
 
         columns, known = self.without_themselves(X, codes, leave_out, summary)
         quality, best, probability, distance = columns.T
+        distance = self.how_far(X, distance)
         return LabelVerdicts(quality, best.astype(np.int64), probability, distance, known)
+
+    def how_far(self, X: Features, distance: Array) -> Array:
+        """How far rows are from everything, of which the nearest class has this distance.
+
+        That it is, unless a map hides what is far: then it is the distance from its landmarks.
+        """
+        return distance if self.kernel_map is None else self.kernel_map.remoteness(X)
 
     def without_themselves(
         self,
         X: Features,
         codes: Array,
         leave_out: Array,
-        reduce: Callable[[Array, Array], Array],
+        reduce: Callable[[Array, Array, Array], Array],
     ) -> tuple[Array, Array]:
         """Reduced scores, rows of the fit left out where asked for; and which rows are known.
 
-        All classes have the same prior in these scores.
+        ``reduce(scores, joint, rows)`` is given scores of the Gaussians, in which all classes have
+        the same prior; the joint ones with a second opinion, if there is one; and row numbers.
         """
-        known, inside = self.recognise(X, codes)
-        inside = inside.only(leave_out)
+        found, inside = self.recognise(X, codes)
+        folds = np.where(leave_out, found.folds, -1)
+        return self.leave_out(X, inside.only(leave_out), folds, reduce), found.known
+
+    def leave_out(
+        self,
+        X: Features,
+        inside: Composition,
+        folds: Array,
+        reduce: Callable[[Array, Array, Array], Array],
+    ) -> Array:
+        """Reduced scores of rows of which that much is inside, and which are in these folds."""
+        mapped, second = self.mapped(X), self.second
+
+        def by_row(scores: Array, rows: Array) -> Array:
+            joint = scores
+            if second is not None:
+                joint = second.joint(scores, some_rows(mapped, rows), folds[rows])
+            return reduce(scores, joint, rows)
+
         even = self.gaussians.without_priors()
-        return leave_one_out_scores(even, X, codes, inside, reduce), known
+        return leave_one_out_scores(even, mapped, np.arange(len(X)), inside, by_row)
 
     def posterior_given_label(self, scores: Array, codes: Array, noise: NoiseModel | None) -> Array:
         """What samples are, from their scores and labels; without noise, from scores alone."""
@@ -183,8 +273,8 @@ class FittedGaussians:
 
     def nearest_distance(self, scores: Array) -> Array:
         """Squared distance to the nearest class, for each feature: about 1 for usual samples."""
-        n_features = self.gaussians.means.shape[1]
-        distance: Array = -2.0 * (scores.max(axis=1) + np.log(len(self.classes))) / n_features
+        width = self.gaussians.means.shape[1]
+        distance: Array = -2.0 * (scores.max(axis=1) + np.log(len(self.classes))) / width
         return distance
 
     def typicality(self, X: Features, codes: Array | None = None) -> Array | None:
@@ -199,14 +289,15 @@ class FittedGaussians:
             known = nothing > 0
             inside = Composition(nothing, nothing.astype(np.int64), self.class_totals)
         else:
-            known, inside = self.recognise(X, codes)
-        distances = strange_distances(self.gaussians, X, inside.counted_as, inside)
+            (known, *_), inside = self.recognise(X, codes)
+        distances = strange_distances(self.gaussians, X, inside.counted_as, inside, self.kernel_map)
         return self.reference.pvalues(distances, own=known)
 
     @own_threads()
     def whitened(self, X: Features) -> Array:
         """Rows in the space where Euclidean distances are Mahalanobis distances."""
-        centred = np.ascontiguousarray(np.subtract(X, self.gaussians.centre, dtype=np.float64))
+        mapped = np.asarray(self.mapped(X))
+        centred = np.ascontiguousarray(np.subtract(mapped, self.gaussians.centre, dtype=np.float64))
         return whiten(centred, self.gaussians.factor)
 
     def to_state(self) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -231,6 +322,12 @@ class FittedGaussians:
             arrays |= self.reference.to_arrays("reference.")
         if self.noise is not None:
             arrays |= self.noise.to_arrays("noise.")
+        if self.kernel_map is not None:
+            arrays |= self.kernel_map.to_arrays("kernel_map.")
+        if g.added is not None:
+            arrays |= {"added_weights": g.added.weights, "added_bias": g.added.bias}
+        if self.second is not None and self.known_rows.folds is not None:
+            arrays |= self.second._replace(folds=self.known_rows.folds).to_arrays("second.")
         settings = {
             "classes": persist.labels_to_json(self.classes),
             "dtype": self.dtype.str,
@@ -245,19 +342,27 @@ class FittedGaussians:
         """From :meth:`to_state`, or from what earlier versions wrote; each field is checked."""
         check_gaussians(arrays, settings)
         g = replace(
-            _invertible(arrays),
+            invertible(arrays),
             shrunk=settings["shrunk"],
             estimated=settings["estimated"],
             temperature=settings.get("temperature", 1.0),
             offsets=arrays.get("offsets"),
+            added=(
+                LinearScores(arrays["added_weights"], arrays["added_bias"])
+                if "added_weights" in arrays
+                else None
+            ),
         )
+        second = SecondOpinion.from_arrays(arrays, "second.") if "second.bias" in arrays else None
         # Earlier files say -1 where a row counted for no class, and have no totals.
         weights, counted_as = arrays["seen_weights"], arrays["seen_members"].clip(min=0)
         composition = Composition.from_rows(weights, counted_as, len(g.means))
         return cls(
             classes=persist.labels_from_json(settings["classes"]),
             gaussians=g,
-            known_rows=KnownRows(arrays["seen"], weights, counted_as),
+            known_rows=KnownRows(
+                arrays["seen"], weights, counted_as, None if second is None else second.folds
+            ),
             class_totals=arrays.get("class_totals", composition.class_totals),
             trust=arrays.get("trust", arrays["support"].astype(float)),
             support=arrays["support"],
@@ -267,76 +372,13 @@ class FittedGaussians:
             reference=(
                 Reference.from_arrays(arrays, "reference.") if "reference.size" in arrays else None
             ),
+            kernel_map=(
+                KernelMap.from_arrays(arrays, "kernel_map.")
+                if "kernel_map.gamma" in arrays
+                else None
+            ),
+            second=second,
         )
-
-
-GAUSSIANS: Fields = {
-    "means": floats("C d", moderate),
-    "covariance": floats("d d", covariance),
-    "priors": floats("C", simplex),
-    "seen": hashes("n", ascending),
-    "seen_weights": floats("n", not_negative),
-    "seen_members": whole("n", within(-1, "C")),  # -1: for no class, in earlier files
-    "class_totals": optional(floats("C", not_negative)),
-    "support": mask("n"),
-    "trust": optional(floats("n", within(-ROUNDING, np.inf))),
-    "n_iter": whole("C", not_negative),
-    "offsets": optional(floats("C", moderate)),
-}
-NOISE: Fields = {
-    "temperature": floats("", within(*TEMPERATURES)),
-    "priors": floats("C", simplex),
-    "transition": floats("C C", simplex),
-    "anchors": floats("C", not_negative),
-    "nll": floats("", finite),
-    "wrong": optional(floats("", within(-ROUNDING, 1 + ROUNDING, nan=True))),
-    "unseen": optional(floats("", within(-ROUNDING, 1 + ROUNDING))),
-}
-REFERENCE: Fields = {
-    "relative": floats("q", finite, ascending),
-    "residual": floats("q", finite, ascending),
-    "strangeness": floats("q", ascending),
-    "size": floats("", positive),
-}
-SETTINGS: Fields = {
-    "classes": labels("C", ascend=True),
-    "dtype": one_of("<f4", "<f8", ">f4", ">f8"),
-    "temperature": optional(number(*TEMPERATURES)),
-    "shrunk": number(0, 1),
-    "estimated": number(0, 1),
-}
-"""What a file holds of a FittedGaussians: C classes, d features, n training rows."""
-
-
-def check_gaussians(
-    arrays: Mapping[str, Array], settings: Mapping[str, Any], where: str = ""
-) -> None:
-    """Raise a FieldError unless this is what :meth:`FittedGaussians.to_state` gives."""
-    sizes: Sizes = {}
-    check_fields(settings, SETTINGS, sizes, where)
-    require(sizes["C"] >= 2, f"{where}classes must be two or more.")
-    parts = by_part(arrays)
-    check_fields(parts.pop(""), GAUSSIANS, sizes, where)
-    for name, fields in (("noise", NOISE), ("reference", REFERENCE)):
-        if name in parts:
-            check_fields(parts.pop(name), fields, sizes, f"{where}{name}.")
-    require(not parts, f"{where}{next(iter(parts), '')} is nothing that rehead knows.")
-    if "class_totals" in arrays:
-        members = arrays["seen_members"].clip(min=0)
-        whole_of = arrays["class_totals"][members] * (1 + ROUNDING)
-        fits = (arrays["seen_weights"] <= whole_of).all() and arrays["class_totals"].any()
-        require(bool(fits), f"{where}class_totals must not be less than one of their rows.")
-
-
-def _invertible(arrays: Mapping[str, Array]) -> TiedGaussians:
-    """The Gaussians of a file, whose covariance must have the inverse that it had."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        g = tied_gaussians(arrays["means"], arrays["covariance"], arrays["priors"])
-    # Another processor may round its factor a little differently.
-    require(g.shrunk <= ROUNDING, "covariance must be positive definite.")
-    right = np.isfinite(g.weights).all() and np.isfinite(g.norms).all()
-    require(bool(right), "means are too far apart for the covariance.")
-    return g
 
 
 def label_columns(posterior: Array, codes: Array, distance: Array) -> Array:
@@ -351,6 +393,8 @@ def fit_gaussians(
 ) -> FittedGaussians:
     """Run an estimator on rows grouped by class, and keep what is needed to judge by it.
 
+    Features are mapped first where the options say so, or where that is found to be better.
+
     Examples
     --------
     >>> import numpy as np
@@ -363,8 +407,10 @@ def fit_gaussians(
     >>> fitted.gaussians.means.ravel(), fitted.class_totals
     (array([1., 8.]), array([2., 2.]))
     """
-    X, codes = data.X, data.codes
-    fit = estimate(choice.estimator, data, choice.options.with_priors(classes), rng)
+    codes, options = data.codes, choice.options.with_priors(classes)
+    kernel_map = map_for(data, options, rng)
+    rows = data if kernel_map is None else data.mapped(kernel_map)
+    fit = estimate(choice.estimator, rows, options, rng)
     counts = np.ones(len(codes)) if data.weights is None else data.weights
     weights = fit.composition.weights
     # Where a sample counted for another class, that much of its label is not trusted.
@@ -377,20 +423,33 @@ def fit_gaussians(
     return FittedGaussians(
         classes=classes,
         gaussians=fit.gaussians,
-        known_rows=KnownRows.from_training(X, codes, fit.composition),
+        known_rows=KnownRows.from_training(
+            data.X, codes, fit.composition, None if fit.second is None else fit.second.folds
+        ),
         class_totals=fit.composition.class_totals,
         trust=trust,
         support=weights > (0.0 if fit.noise is None else half),
         n_iter=fit.n_iter,
-        dtype=X.dtype,
+        dtype=data.X.dtype,
         noise=fit.noise,
-        reference=_reference(fit, X, codes, counts),
+        reference=_reference(fit, data, counts, kernel_map),
+        kernel_map=kernel_map,
+        second=fit.second,
+        alone=fit.alone,
         notes=tuple(notes),
     )
 
 
-def _reference(fit: Fit, X: Features, codes: Array, counts: Array) -> Reference:
+def _reference(fit: Fit, data: ByClass, counts: Array, kernel_map: KernelMap | None) -> Reference:
     """What is usual among the trusted training samples."""
     measured = fit.noise is not None
     trust = fit.composition.weights if measured else counts
-    return make_reference(fit.gaussians, X, codes, fit.composition, trust, measured=measured)
+    return make_reference(
+        fit.gaussians,
+        data.X,
+        data.codes,
+        fit.composition,
+        trust,
+        measured=measured,
+        kernel_map=kernel_map,
+    )

@@ -95,6 +95,22 @@ def test_mistakes_are_one_line(fail, arguments, message):
     assert message in fail(*arguments)
 
 
+def test_features_are_mapped_where_that_is_asked_for(succeed, fail):
+    rng = np.random.default_rng(0)
+    y, angle = rng.integers(2, size=400), rng.uniform(0, 7, size=400)
+    X = (1 + y)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    np.save("x.npy", X + 0.05 * rng.normal(size=X.shape))
+    np.save("y.npy", y)
+    train = ["fit", "x.npy", "--labels", "y.npy", "-o", "head"]
+    assert "mapped by their similarity to 300" in succeed(*train, "--feature-map", "kernel")
+    succeed("predict", "head", "x.npy", "-o", "out.csv")
+    with Path("out.csv").open(newline="") as file:
+        right = np.array([int(r["label"]) for r in csv.DictReader(file)]) == y
+    assert right.mean() > 0.95
+    assert "mapped" not in succeed(*train, "--feature-map", "none", "--estimator", "sample")
+    assert "Did you mean 'kernel'" in fail(*train, "--feature-map", "kernal")
+
+
 def test_stores_of_different_networks_or_pooling_do_not_go_together(succeed, fail):
     Path("other.py").write_text(
         "import torch\nfrom mine import net as first\n"

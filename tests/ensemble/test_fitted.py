@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rehead import LayerEnsemble, noise
+from rehead import LayerEnsemble, noise, score_labels, typicality
 from rehead.ensemble import FittedEnsemble
 
 
@@ -92,3 +92,53 @@ def test_typicality_of_layers_that_are_alone_is_their_harmonic_mean(layers):
     p = np.stack([m.typicality(every[n]) for n, m in fitted.members.items()])
     w = fitted.weights[: len(p)]
     np.testing.assert_allclose(fitted.typicality(every), w.sum() / (w @ (1 / p)))
+
+
+class TestMapped:
+    """Members whose features were mapped: the judges of a consensus, or layers on their own."""
+
+    def layers(self, rng, y):
+        radius, angle = 1 + y + 0.1 * rng.normal(size=len(y)), rng.uniform(0, 7, size=len(y))
+        rings = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+        return {"rings": rings, "blobs": rng.normal(size=(len(y), 3)) + np.eye(3)[y]}
+
+    def fitted(self, **options):
+        rng = np.random.default_rng(0)
+        y, held = rng.integers(3, size=900), rng.integers(3, size=300)
+        noisy = np.where(rng.random(900) < 0.2, (y + 1) % 3, y)
+        layers = self.layers(rng, y)
+        ens = LayerEnsemble(feature_map="kernel", random_state=0, **options)
+        ens.fit(layers, noisy, validation=(self.layers(rng, held), held))
+        new = rng.integers(3, size=300)
+        return ens, (layers, noisy, y), (self.layers(rng, new), new)
+
+    @pytest.mark.filterwarnings("ignore::rehead.ReheadWarning")
+    @pytest.mark.parametrize(
+        ("options", "mapped"),
+        [
+            ({}, {"stack"}),
+            ({"estimator": "sample", "shrinkage": 0.1}, {"rings", "blobs"}),
+            ({"estimator": "sample", "shrinkage": 0.1, "stack": True}, {"stack"}),
+        ],
+    )
+    def test_from_the_fit_to_the_file(self, tmp_path, options, mapped):
+        ens, (layers, noisy, y), (new, truth) = self.fitted(**options)
+        members = ens.fitted_.members
+        assert {n for n, m in members.items() if m.kernel_map is not None} == mapped
+        widths = {"rings": 2, "blobs": 3, "stack": 5}
+        assert all(m.n_features == widths[n] for n, m in members.items())
+        assert ens.score(new, truth) > 0.8  # straight lines: 0.5
+        for name in mapped:
+            assert f"{name}: Features were mapped by their similarity" in ens.explain()
+        report = score_labels(ens, layers, noisy)
+        assert report.in_sample.all()
+        assert (y != noisy)[report.mislabelled()].mean() > 0.6
+        far = {name: X + 1e4 for name, X in new.items()}
+        assert typicality(ens, far).max() < 0.02
+        assert ens.score_samples(far).max() < ens.score_samples(new).min()
+        ens.save(tmp_path / "ens")
+        again = LayerEnsemble.load(tmp_path / "ens")
+        np.testing.assert_array_equal(again.predict_proba(new), ens.predict_proba(new))
+        np.testing.assert_array_equal(typicality(again, new), typicality(ens, new))
+        np.testing.assert_array_equal(score_labels(again, layers, noisy).quality, report.quality)
+        assert again.estimators_["stack" if "stack" in members else "rings"].feature_map == "kernel"

@@ -95,6 +95,11 @@ def _models(folder: Path) -> list[Model]:
     fitted = {
         "auto": (one(random_state=0).fit(X, y), one.load, of_classifier),
         "single": (one("mcd", random_state=0).fit(X.astype("f4"), y), one.load, of_classifier),
+        "mapped": (
+            one(feature_map="kernel", random_state=0).fit(X.astype("f4"), y),
+            one.load,
+            of_classifier,
+        ),
         "texts": (one("mixture").fit(X, NAMES[y]), one.load, of_classifier),
         "ensemble": (
             several(random_state=0).fit(training, y[:60], validation=held_out),

@@ -61,6 +61,7 @@ def test_options_of_other_estimators_never_change_it_in_silence(option):
         ({"estimator": None, "n_starts": 3, "preset": None}, False, "mcd"),
         ({"estimator": None, "priors": "empirical"}, True, None),
         ({"estimator": None, "shrinkage": 0.1}, False, None),
+        ({"estimator": None, "feature_map": "kernel"}, False, None),
         ({"estimator": "lts", "support_fraction": 0.6}, False, "lts"),
         ({"estimator": None, "preset": "paper"}, False, None),
     ],
@@ -72,7 +73,13 @@ def test_a_saved_model_is_called_what_it_was(params, measured, named):
 @pytest.mark.parametrize("estimator", USAGE)
 @pytest.mark.parametrize("option", OPTIONS)
 def test_an_option_that_would_not_be_used_is_refused_and_its_users_are_named(estimator, option):
-    value = {"support_fraction": 0.6, "start": "pooled", "leave_one_out": True, "priors": "uniform"}
+    value = {
+        "support_fraction": 0.6,
+        "start": "pooled",
+        "leave_one_out": True,
+        "priors": "uniform",
+        "feature_map": "kernel",
+    }
     given = {option: value.get(option, 1)}
     if option in USAGE[estimator].options:
         assert getattr(resolve_options(estimator, None, given).options, option) == given[option]
@@ -101,6 +108,8 @@ def test_options_that_no_estimator_takes_together():
         ({"start": "pooled", "n_starts": 2}, "needs start='random'"),
         ({"shrinkage": -0.1}, "shrinkage must be in"),
         ({"leave_one_out": 1}, "leave_one_out must be True or False"),
+        ({"feature_map": "kernal"}, "feature_map must be one of .* Did you mean 'kernel'"),
+        ({"feature_map": True}, "feature_map must be one of"),
     ],
 )
 def test_values_that_make_no_sense_are_refused(given, match):
@@ -112,6 +121,22 @@ def test_values_that_make_no_sense_are_refused(given, match):
 def test_a_preset_takes_no_other_settings(estimator, given):
     with pytest.raises(ValueError, match=r"preset='paper' already sets (estimator|shrinkage)"):
         resolve_options(estimator, "paper", given)
+
+
+@pytest.mark.parametrize("estimator", USAGE)
+def test_features_are_mapped_where_it_is_asked_for_or_by_the_choice_of_the_default(estimator):
+    usual = "auto" if estimator in ("anchored", "auto") else "none"
+    assert resolve_options(estimator, None, {}).options.feature_map == usual
+    for asked in ("auto", "none", "kernel"):
+        found = resolve_options(estimator, None, {"feature_map": asked})
+        assert found.options.feature_map == asked
+
+
+def test_presets_stay_linear():
+    for preset in PRESETS:
+        assert resolve_options(None, preset, {}).options.feature_map == "none"
+        with pytest.raises(ValueError, match="already sets feature_map"):
+            resolve_options(None, preset, {"feature_map": "kernel"})
 
 
 def test_priors_are_words_or_probabilities_of_the_classes():

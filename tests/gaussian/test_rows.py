@@ -90,3 +90,32 @@ def test_the_scatter_within_classes_follows_from_the_total():
     brute = sum((r[:, c, None] * (X - means[c])).T @ (X - means[c]) for c in range(3))
     found = total.within(weights, means).scatter
     np.testing.assert_allclose(np.tril(found), np.tril(brute), rtol=1e-9, atol=1e-9)
+
+
+class Hidden:
+    """A map that hides what is far."""
+
+    n_columns = 2
+
+    def __call__(self, block):
+        return np.tanh(block[:, :2]) + 5.0
+
+
+def test_mapped_rows_are_the_same_rows_and_far_where_they_were_far_before():
+    rng = np.random.default_rng(0)
+    X, codes = rng.normal(size=(90, 4)), np.arange(90) % 3
+    X[4] = 1e5
+    weights, trusted = np.ones(90), np.arange(90) == 8
+    data = group_by_class(X, codes, 3, weights=weights, trusted=trusted)
+    mapped = data.mapped(Hidden())
+    assert mapped.n_features == 2
+    assert mapped.rows is data.rows
+    np.testing.assert_array_equal(mapped.X[:], Hidden()(X))
+    again = group_by_class(Hidden()(X), codes, 3, weights=weights, trusted=trusted)
+    np.testing.assert_array_equal(mapped.shifts, again.shifts)
+    assert again.near.all()
+    assert np.flatnonzero(~mapped.near).tolist() == [4]
+    np.testing.assert_array_equal(mapped.near, data.near)
+    # Trust that comes later counts all the same.
+    assert mapped.with_trusted(np.arange(90) == 4).near.all()
+    assert not data.near[4]

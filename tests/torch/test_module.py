@@ -233,3 +233,63 @@ def test_a_network_with_more_outputs_than_the_labels_have_classes(trained):
     assert "softmax" in head.ensemble_.members_
     found = head.to_module()(trained.x).exp().detach().numpy()
     np.testing.assert_allclose(found, head.predict_proba(trained.x), atol=1e-4)
+
+
+class TestMapped:
+    """Heads whose features are mapped: distances to landmarks, exp, one matrix."""
+
+    def head(self, trained, **options):
+        head = RobustHead(trained.net, feature_map="kernel", random_state=0, **options)
+        head.fit(trained.train, trained.held_out)
+        assert any(m.kernel_map for m in head.ensemble_.fitted_.members.values())
+        return head
+
+    @pytest.mark.filterwarnings("ignore::rehead.ReheadWarning")
+    @pytest.mark.parametrize(
+        "options",
+        [{}, {"stack": True}, {"estimator": "sample", "shrinkage": 0.1}],
+        ids=["consensus", "stack", "alone"],
+    )
+    def test_the_module_predicts_as_the_head(self, trained, twin, options):
+        head = self.head(trained, **options)
+        module = head.to_module()
+        twin(posterior(module, trained.x), head.predict_proba(trained.x))
+        far = 1e30 * trained.x
+        assert torch.isfinite(posterior(module, far)).all()
+
+    def test_other_precisions_of_the_whole(self, trained, twin):
+        module = self.head(trained).to_module()
+        before = posterior(module, trained.x)
+        twin(posterior(deepcopy(module).double(), trained.x), before)
+        found = posterior(deepcopy(module).bfloat16(), trained.x)
+        assert (found.argmax(1) == before.argmax(1)).float().mean() > 0.8
+
+    def test_the_map_is_in_the_state(self, trained):
+        head = self.head(trained)
+        module, fresh = head.to_module(), head.to_module()
+        with torch.no_grad():
+            for layer in fresh.maps.values():
+                layer.landmarks.zero_()
+        fresh.load_state_dict(module.state_dict())
+        assert torch.equal(posterior(fresh, trained.x), posterior(module, trained.x))
+
+    def test_saved_and_loaded(self, trained, tmp_path):
+        head = self.head(trained)
+        head.save(tmp_path / "head")
+        again = RobustHead.load(tmp_path / "head", trained.net)
+        assert again.ensemble.feature_map == "kernel"
+        np.testing.assert_array_equal(again.predict_proba(trained.x), head.predict_proba(trained.x))
+        np.testing.assert_array_equal(again.report_.quality, head.report_.quality)
+
+    def test_onnx(self, trained, twin, tmp_path):
+        pytest.importorskip("onnxscript", reason='needs pip install "rehead[onnx]"')
+        onnxruntime = pytest.importorskip("onnxruntime")
+        head = self.head(trained)
+        file, batch = tmp_path / "robust.onnx", torch.export.Dim("batch")
+        torch.onnx.export(
+            head.to_module(), (trained.x[:10],), file, dynamo=True, dynamic_shapes={"x": {0: batch}}
+        )
+        session = onnxruntime.InferenceSession(file)
+        for n in (1, 10, 90):
+            (log_p,) = session.run(None, {"x": trained.x[:n].numpy()})
+            twin(np.exp(log_p), head.predict_proba(trained.x[:n]))

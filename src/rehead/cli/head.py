@@ -38,6 +38,9 @@ def fit(
         str | None,
         typer.Option(help="How common classes are in what is predicted: uniform or empirical."),
     ] = None,
+    feature_map: Annotated[
+        str | None, typer.Option(help="Boundaries that are not straight: kernel, none or auto.")
+    ] = None,
     weights: Annotated[str | None, typer.Option(help="nll, corrected or equal.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random draws.", min=0)] = 0,
 ) -> None:
@@ -55,6 +58,7 @@ def fit(
         preset=preset,
         shrinkage=number_or_auto(shrinkage, "--shrinkage"),
         priors=priors,
+        feature_map=feature_map,
         weights=weights,
         random_state=seed,
     )

@@ -53,9 +53,10 @@ class LayerEnsemble(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator, preset, support_fraction, max_steps, n_starts, start, leave_one_out, shrinkage, \
-priors, random_state
+priors, feature_map, random_state
         As for :class:`RobustGaussianClassifier`; used for every layer. In a consensus the class
-        shares of the held-out samples stand for those of the training samples.
+        shares of the held-out samples stand for those of the training samples, and the map of the
+        features is that of the judges; the other layers have none.
     penultimate : str, optional
         The layer whose distances choose the validation samples. Default: the last one.
     given : sequence of str, optional
@@ -126,6 +127,7 @@ priors, random_state
         leave_one_out: bool | None = None,
         shrinkage: Any = None,
         priors: Any = None,
+        feature_map: str | None = None,
         random_state: Any = None,
         penultimate: str | None = None,
         given: Sequence[str] | None = None,
@@ -141,6 +143,7 @@ priors, random_state
         self.leave_one_out = leave_one_out
         self.shrinkage = shrinkage
         self.priors = priors
+        self.feature_map = feature_map
         self.random_state = random_state
         self.penultimate = penultimate
         self.given = given

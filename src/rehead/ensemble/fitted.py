@@ -32,7 +32,8 @@ from rehead.files.schema import (
     simplex,
     text,
 )
-from rehead.fitted import NOISE, FittedGaussians, LabelVerdicts, label_columns
+from rehead.fitted import FittedGaussians, LabelVerdicts, label_columns
+from rehead.fittedfile import NOISE
 from rehead.gaussian import NoiseModel
 from rehead.gaussian.calibration import Calibration
 from rehead.gaussian.labelnoise import mean_noise
@@ -146,7 +147,7 @@ class FittedEnsemble:
     def _posterior_of(self, name: str, layers: Layers) -> Array:
         if name in self.given:
             return self.given_posterior(name, layers)
-        return self.members[name].gaussians.posterior(self.features(name, layers))
+        return self.members[name].posterior(self.features(name, layers))
 
     def posterior(self, layers: Layers) -> Array:
         """``sum_l alpha_l P(y | f_l(x))``."""
@@ -169,11 +170,11 @@ class FittedEnsemble:
                 posterior += weight * (found if noise is None else noise.given_label(found, codes))
                 continue
             member = self.members[name]
-            found, known = member.without_themselves(
-                self.features(name, layers), codes, leave_out, _posterior_and_distance(member)
-            )
+            X = self.features(name, layers)
+            reduce = _posterior_and_distance(member, codes)
+            found, known = member.without_themselves(X, codes, leave_out, reduce)
             posterior += weight * found[:, :-1]
-            distance += weight * found[:, -1]
+            distance += weight * member.how_far(X, found[:, -1])
             known_to_all &= known
         quality, best, probability, _ = label_columns(posterior, codes, distance).T
         return LabelVerdicts(quality, best.astype(np.int64), probability, distance, known_to_all)
@@ -197,7 +198,7 @@ class FittedEnsemble:
     def log_density(self, layers: Layers) -> Array:
         """Low for samples unlike all classes."""
         density_member = self.members[self.density_member]
-        return density_member.gaussians.log_density(self.features(self.density_member, layers))
+        return density_member.log_density(self.features(self.density_member, layers))
 
     def whitened(self, layers: Layers) -> Array:
         """Samples in the space that labels are judged in."""
@@ -213,6 +214,9 @@ class FittedEnsemble:
             found = [self.consensus.explain()]
         else:
             found = [] if self.noise is None else [self.noise.verdict()]
+        for name, member in self.members.items():
+            if member.kernel_map is not None:
+                found.append(f"{name}: {member.explain_map()}")
         return "\n".join([*found, f"Weights of the members: {shares}."])
 
     def to_state(self) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -320,7 +324,7 @@ def _check_names(fitted: FittedEnsemble) -> None:
     """Raise a FieldError where names do not go together."""
     members, widths = fitted.members, {}
     for name, member in members.items():
-        widths[name] = member.gaussians.means.shape[1]
+        widths[name] = member.n_features
     unique = len(set(fitted.names)) == len(fitted.names)
     require(unique, "given has the name of a member.")
     require(fitted.density_member in members, "density_member is no member.")
@@ -340,9 +344,9 @@ def mixture(weights: Array, posteriors: Iterable[Array]) -> Array:
     return mean
 
 
-def _posterior_and_distance(member: FittedGaussians) -> Any:
-    def reduce(scores: Array, codes: Array) -> Array:
-        posterior = member.posterior_given_label(scores, codes, member.noise)
+def _posterior_and_distance(member: FittedGaussians, codes: Array) -> Any:
+    def reduce(scores: Array, joint: Array, rows: Array) -> Array:
+        posterior = member.posterior_given_label(joint, codes[rows], member.noise)
         return np.column_stack([posterior, member.nearest_distance(scores)])
 
     return reduce

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -197,9 +198,14 @@ class Judges(NamedTuple):
         self, reduce: Callable[[Array, Array], Array], rows: slice | Array = slice(None)
     ) -> Array:
         """Reduced scores of (some) training samples, each without itself."""
-        data, g = self.data, self.fitted.gaussians.without_priors()
-        X = some_rows(data.X, rows)
-        return leave_one_out_scores(g, X, data.codes[rows], self.inside.take(rows), reduce)
+        codes, second = self.data.codes[rows], self.fitted.second
+        folds = np.full(len(codes), -1) if second is None else second.folds[rows]
+
+        def by_label(scores: Array, joint: Array, at: Array) -> Array:
+            return reduce(joint, codes[at])
+
+        X = some_rows(self.data.X, rows)
+        return self.fitted.leave_out(X, self.inside.take(rows), folds, by_label)
 
     def confidence(self) -> float:
         """How sure they are of what the samples are, on average, judged without the labels."""
@@ -209,7 +215,12 @@ class Judges(NamedTuple):
 
     def opinion(self) -> Opinion:
         """What they think of the samples, by the noise that they see themselves."""
-        return self._opinion(self.noise, self.fitted.trust)
+        if self.fitted.second is None:
+            return self._opinion(self.noise, self.fitted.trust)
+        power = SETTINGS.trust_powers[-1]
+        return self._opinion(
+            self.noise, self._trust(partial(self.noise.sample_weights, power=power))
+        )
 
     def opinion_given(self, seen: NoiseModel) -> Opinion:
         """What they think where the noise is as others have seen it."""
@@ -221,9 +232,15 @@ class Judges(NamedTuple):
         if self.data.trusted is not None:
             trust[self.data.trusted] = 1.0
         noise = noise._replace(wrong=1.0 - float(trust.mean()))
+        return self._opinion(noise, self._trust(noise.trust))
+
+    def _trust(self, of_labels: Callable[[Array, Array], Array]) -> Array:
+        """Of all training labels; known ones keep all of theirs, no class is left with none."""
+        trust = self.without_themselves(of_labels)
+        if self.data.trusted is not None:
+            trust[self.data.trusted] = 1.0
         # What was left out, being far from everything, stays out.
-        trust = np.where(self.fitted.trust > 0, np.maximum(trust, SETTINGS.least_trust), 0.0)
-        return self._opinion(noise, trust)
+        return np.where(self.fitted.trust > 0, np.maximum(trust, SETTINGS.least_trust), 0.0)
 
     def noise_of(self, held_out: HeldOut) -> NoiseModel:
         """The noise as they see it on samples whose labels they cannot have memorised."""
@@ -244,7 +261,7 @@ class Judges(NamedTuple):
         return self._replace(fitted=replace(self.fitted, gaussians=gaussians)), opinion
 
     def _scores_of(self, held_out: HeldOut) -> Array:
-        return self.fitted.gaussians.scores(held_out.joined(self.names))
+        return self.fitted.scores(held_out.joined(self.names))
 
     def _opinion(self, noise: NoiseModel, trust: Array) -> Opinion:
         data = self.data
@@ -266,5 +283,25 @@ def fit_judges(problem: Problem, names: list[str], choice: Choice, seed: int) ->
     data = problem.joined(names).with_trusted(problem.trusted)
     rng = np.random.default_rng(seed)
     fitted = fit_gaussians(data, problem.classes, choice, rng)
+    if problem.held_out is not None and fitted.second is not None:
+        fitted = _with_second_if_better(fitted, problem.held_out, names)
     inside = Composition.from_rows(fitted.trust, data.codes, data.n_classes)
     return Judges(names, data, fitted, inside)
+
+
+def _with_second_if_better(
+    fitted: FittedGaussians, held_out: HeldOut, names: list[str]
+) -> FittedGaussians:
+    """Keep a second opinion only where it makes held-out labels more likely.
+
+    Regression finds what little a layer has memorised of its training labels, and takes it for
+    knowledge. Labels that the network has not seen tell.
+    """
+    X, codes = held_out.joined(names), held_out.codes
+
+    def nats(judge: FittedGaussians) -> float:
+        assert judge.noise is not None
+        return float(corrected_nll(judge.posterior(X), codes, judge.noise.transition).mean())
+
+    alone = fitted.without_second()
+    return fitted if nats(fitted) < nats(alone) else alone

@@ -20,12 +20,13 @@ from rehead.ensemble.judges import Opinion
 from rehead.ensemble.problem import Problem
 from rehead.fitted import FittedGaussians, KnownRows
 from rehead.gaussian import ByClass, Composition, TiedGaussians
-from rehead.gaussian.anchored import REGULARISATIONS, Regularisation
+from rehead.gaussian.anchored import REGULARISATIONS
 from rehead.gaussian.calibration import calibrate
 from rehead.gaussian.kernels import BLOCK, Subset
 from rehead.gaussian.probability import corrected_nll
 from rehead.gaussian.rows import PooledMoments, Total, pooled_moments
 from rehead.gaussian.settings import SETTINGS
+from rehead.gaussian.training import Regularisation
 
 
 class Counted(NamedTuple):

@@ -33,5 +33,5 @@ def paper_weights(fitted: FittedEnsemble, held_out: HeldOut, *, authors: bool = 
 
 def nearest_half(penultimate: FittedGaussians, X: Features, codes: Array) -> Array:
     """Rows whose squared distance to the mean of their label is in the smaller half."""
-    distance = penultimate.gaussians.distances(X)[np.arange(len(codes)), codes]
+    distance = penultimate.distances(X)[np.arange(len(codes)), codes]
     return np.argsort(distance, kind="stable")[: -(-len(codes) // 2)]

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from rehead._typing import Array
-from rehead.classifier import check_params
 from rehead.ensemble.fitted import FittedEnsemble
 from rehead.ensemble.inputs import INPUTS, LayerInputs
 from rehead.ensemble.problem import STACK
@@ -22,6 +21,7 @@ from rehead.files.schema import (
     require,
     text,
 )
+from rehead.fittedfile import check_params
 from rehead.gaussian.options import name_estimator
 
 WEIGHTS = ("nll", "corrected", "equal")
@@ -54,7 +54,7 @@ def read_state(
     params = name_estimator(params, measured=fitted.noise is not None)
     check_params(params, known, fitted.classes)
     check_fields({n: params[n] for n in PARAMS if n in params}, PARAMS, {}, "params.")
-    widths = {n: m.gaussians.means.shape[1] for n, m in fitted.members.items() if n != STACK}
+    widths = {n: m.n_features for n, m in fitted.members.items() if n != STACK}
     # Earlier files know widths and columns only of layers that are members.
     members = settings["members"]
     earlier = {n: {"width": w, "names": members[n].get("feature_names")} for n, w in widths.items()}

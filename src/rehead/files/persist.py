@@ -25,9 +25,13 @@ from rehead.files.schema import FieldError, check_fields
 
 Model = TypeVar("Model")
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """2: ensembles keep column names, heads their baselines and the report in a part of its own.
-3: ensembles keep how given posteriors are read."""
+3: ensembles keep how given posteriors are read.
+4: features may be mapped first, and there may be a second opinion. Files without either are still
+of version 3, which others read."""
+NEW_PARTS, WITHOUT_THEM = {"kernel_map", "second"}, 3
+"""Parts of a file that are new in this version, and the version of files that have none."""
 
 
 class ModelFileError(ValueError):
@@ -48,7 +52,9 @@ def write_model(
         If a setting cannot be expressed in JSON.
     """
     arrays = {name: np.asarray(a, order="C") for name, a in arrays.items()}
-    header = {"kind": kind, "version": FORMAT_VERSION, "settings": settings}
+    new = any(NEW_PARTS & set(name.split(".")) for name in arrays)
+    version = FORMAT_VERSION if new else WITHOUT_THEM
+    header = {"kind": kind, "version": version, "settings": settings}
     header["sha256"] = _checksum(arrays, header)
     write_atomically(Path(path), save(arrays, metadata={"rehead": json.dumps(header)}))
 
@@ -148,11 +154,19 @@ def _header(path: Path, metadata: Mapping[str, str] | None) -> Header:
     return Header(whole["kind"], whole["settings"], checksum, whole)
 
 
+LATER_PARAMS = ("feature_map",)
+"""Constructor arguments that files of version 3 do not have."""
+
+
 def params_to_json(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Constructor arguments as JSON. A generator has no lasting value, so it becomes None."""
+    """Constructor arguments as JSON. A generator has no lasting value, so it becomes None.
+
+    What earlier versions do not know is left out where it is not set, so that they read the file.
+    """
     out = {
         name: value.tolist() if isinstance(value, np.ndarray | np.generic) else value
         for name, value in params.items()
+        if not (name in LATER_PARAMS and value is None)
     }
     if not isinstance(out["random_state"], int):
         out["random_state"] = None

@@ -13,98 +13,33 @@ sample, not for a wrong one, and keeps its weight; fixed fractions and plain agr
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from rehead._typing import Array, some_rows
-from rehead.gaussian.calibration import Priors, calibrate
+from rehead._typing import Array
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.fit import Fit
-from rehead.gaussian.kernels import MIN_SLACK, Subset
 from rehead.gaussian.labelnoise import NoiseModel, fit_noise
-from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
+from rehead.gaussian.leave_one_out import leave_one_out_scores
+from rehead.gaussian.lost import Taken, another_start
 from rehead.gaussian.options import Options
 from rehead.gaussian.probability import corrected_nll
-from rehead.gaussian.rows import ByClass, PooledMoments, pooled_moments
+from rehead.gaussian.rows import ByClass
 from rehead.gaussian.settings import SETTINGS
-from rehead.gaussian.shrinkage import Shrinkage
-from rehead.gaussian.tied import TiedGaussians, from_moments
-
-
-class Regularisation(NamedTuple):
-    """How much the covariance is shrunk, and towards what."""
-
-    shrinkage: Shrinkage
-    to_diagonal: bool = False
-
-    def gaussians(self, moments: PooledMoments) -> TiedGaussians:
-        """The Gaussians of some moments, regularised like this."""
-        return from_moments(moments, shrinkage=self.shrinkage, to_diagonal=self.to_diagonal)
-
-
-def regularisations(amounts: tuple[float, ...]) -> tuple[Regularisation, ...]:
-    """Shrinkage by each of these amounts, towards identity and diagonal."""
-    return tuple(Regularisation(a, diagonal) for diagonal in (False, True) for a in amounts)
-
+from rehead.gaussian.tied import TiedGaussians
+from rehead.gaussian.training import (
+    Regularisation,
+    TrainingRows,
+    calibrated,
+    clearly_better,
+    regularisations,
+    share_of_wrong,
+    training_rows,
+)
 
 REGULARISATIONS = regularisations(SETTINGS.shrinkages)
 """What ``shrinkage="auto"`` chooses from here, by the likelihood of the labels."""
-
-
-class TrainingRows(NamedTuple):
-    """The rows, their classes, and how often each counts (0: not at all).
-
-    The noise model is fitted to the ``sampled`` rows; a count of 1 is a weight of ``unit``; moments
-    are formed in ``dtype``.
-    """
-
-    data: ByClass
-    codes: Array
-    counts: Array
-    sampled: Array
-    unit: float = 1.0
-    dtype: Any = None
-
-    @property
-    def n_classes(self) -> int:
-        return self.data.n_classes
-
-    @property
-    def for_each_feature(self) -> float:
-        """How many samples there are for each feature."""
-        return float(self.counts.sum()) / self.data.n_features
-
-    @property
-    def sampled_codes(self) -> Array:
-        return self.codes[self.sampled]
-
-    @property
-    def sampled_doubtful(self) -> Array:
-        """How often each sampled row counts for the noise: labels that are known say nothing."""
-        counts = self.counts[self.sampled]
-        if self.data.trusted is None:
-            return counts
-        doubtful = np.where(self.data.trusted[self.sampled], 0.0, counts)
-        return doubtful if doubtful.any() else counts
-
-    def moments(self, trust: Array) -> PooledMoments:
-        """Moments of the classes, samples weighted by trust."""
-        w = trust * self.counts
-        subsets = [Subset(np.arange(len(r)), w[r]) for r in self.data.rows]
-        return pooled_moments(self.data, subsets, self.dtype)
-
-    def composition(self, trust: Array) -> Composition:
-        """What such moments contain; one copy of a row, also where it counts more than once."""
-        one_copy = trust * np.minimum(self.counts, 1.0)
-        totals = np.bincount(self.codes, weights=trust * self.counts, minlength=self.n_classes)
-        return Composition(one_copy, self.codes, totals)
-
-    def sampled_scores(self, trust: Array, gaussians: TiedGaussians) -> Array:
-        """Leave-one-out scores of the sampled rows."""
-        inside = self.composition(trust).take(self.sampled)
-        X = some_rows(self.data.X, self.sampled)
-        return leave_one_out_scores(gaussians, X, self.sampled_codes, inside, all_scores)
 
 
 class Round(NamedTuple):
@@ -136,21 +71,87 @@ class Rounds(NamedTuple):
 def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     """Weight samples by the trust in their labels; rounds while the labels get more likely."""
     rows = training_rows(data, rng)
+    return calibrated_fit(rows, trusted_gaussians(rows, options), options.priors)
+
+
+class Trusted(NamedTuple):
+    """Gaussians of samples weighted by the trust in their labels, and how they came about.
+
+    ``scores`` are those of the sampled rows, each without itself; ``steps`` are the rounds.
+    """
+
+    gaussians: TiedGaussians
+    trust: Array
+    scores: Array
+    noise: NoiseModel
+    steps: int
+
+
+def trusted_gaussians(rows: TrainingRows, options: Options) -> Trusted:
+    """The Gaussians of the last trust, uncalibrated."""
+    rounds = _best_rounds(rows, options)
+    gaussians = rounds.regularisation.gaussians(rows.moments(rounds.trust))
+    scores = rows.sampled_scores(rounds.trust, gaussians)
+    right = rounds.noise.trust(scores, rows.sampled_codes)
+    noise = rounds.noise._replace(wrong=share_of_wrong(rows, right))
+    return Trusted(gaussians, rounds.trust, scores, noise, rounds.steps)
+
+
+def calibrated_fit(rows: TrainingRows, found: Trusted, priors: str | Array) -> Fit:
+    """What Gaussians alone make of the labels."""
+    T = found.noise.transition
+    classifier = calibrated(rows, found.gaussians, found.scores, T, priors)
+    weights = found.trust * rows.counts * rows.unit
+    composition = Composition.from_rows(weights, rows.codes, rows.n_classes)
+    return Fit(classifier, composition, np.full(rows.n_classes, found.steps), [], found.noise)
+
+
+def _best_rounds(rows: TrainingRows, options: Options) -> Rounds:
     everything = np.ones(len(rows.codes))
     choose = options.shrinkage == "auto"
-    candidates = _candidates(rows) if choose else (Regularisation(options.shrinkage),)
-    rounds = _rounds(rows, _most_likely(rows, everything, candidates), options.max_steps)
+    candidates = candidates_for(rows) if choose else (Regularisation(options.shrinkage),)
+    rounds = _rounds(rows, most_likely(rows, everything, candidates), options.max_steps)
     chosen = rounds.regularisation
     # What is best for noisy labels may not be what leads out of them.
     for amount in _others(rows, chosen) if choose else ():
         strong = chosen._replace(shrinkage=amount)
-        other = _rounds(rows, _most_likely(rows, everything, (strong,)), options.max_steps)
-        if _clearly_better(other.nats, rounds.nats, rows.sampled_doubtful):
+        other = _rounds(rows, most_likely(rows, everything, (strong,)), options.max_steps)
+        if clearly_better(other.nats, rounds.nats, rows.sampled_doubtful, SETTINGS.clear_gain):
             rounds = other
-    return _fit(rows, rounds, options.priors)
+    return _with_lost_classes(rows, rounds, options.max_steps)
 
 
-def _candidates(rows: TrainingRows) -> tuple[Regularisation, ...]:
+def _with_lost_classes(rows: TrainingRows, best: Rounds, max_steps: int) -> Rounds:
+    """Rounds from other starts, where classes seem to be lost; the best of all."""
+    for ratio in SETTINGS.exchange_ratios:
+        for _ in range(SETTINGS.other_starts):
+            start = another_start(_taken(rows, best), ratio)
+            if start is None:
+                break
+            start = rows.with_known(start)
+            first = most_likely(rows, start, (best.regularisation,))
+            found = _rounds(rows, first, max_steps)
+            if found.noise.nll >= best.noise.nll:
+                break
+            best = found._replace(steps=best.steps + found.steps)
+    return best
+
+
+def _taken(rows: TrainingRows, rounds: Rounds) -> Taken:
+    """What the rows are taken for, judged without their labels."""
+    gaussians = rounds.regularisation.gaussians(rows.moments(rounds.trust))
+    inside = rows.composition(rounds.trust)
+
+    def best(scores: Array, codes: Array) -> Array:
+        return rounds.noise.posterior(scores).argmax(axis=1)
+
+    taken_for = leave_one_out_scores(gaussians, rows.data.X, rows.codes, inside, best)
+    right = 1.0 - rounds.noise.wrong
+    return Taken(np.maximum(rows.codes, 0), taken_for, rounds.trust, rows.counts, right)
+
+
+def candidates_for(rows: TrainingRows) -> tuple[Regularisation, ...]:
+    """Shrinkages to choose from."""
     scarce = rows.for_each_feature < SETTINGS.scarce_rows
     return REGULARISATIONS + regularisations(SETTINGS.scarce_shrinkages if scarce else ())
 
@@ -167,36 +168,6 @@ def _others(rows: TrainingRows, chosen: Regularisation) -> list[float]:
     return [a for a in SETTINGS.strong_shrinkages if a != chosen.shrinkage and a > least]
 
 
-def _fit(rows: TrainingRows, rounds: Rounds, priors: str | Array) -> Fit:
-    """The Gaussians of the last trust, calibrated."""
-    trust = rounds.trust
-    gaussians = rounds.regularisation.gaussians(rows.moments(trust))
-    scores, codes = rows.sampled_scores(trust, gaussians), rows.sampled_codes
-    classifier = calibrated(rows, gaussians, scores, rounds.noise.transition, priors)
-    weights = trust * rows.counts * rows.unit
-    composition = Composition.from_rows(weights, rows.codes, rows.n_classes)
-    noise = rounds.noise._replace(wrong=_wrong(rows, rounds.noise.trust(scores, codes)))
-    n_iter = np.full(rows.n_classes, rounds.steps)
-    return Fit(classifier, composition, n_iter, [], noise)
-
-
-def calibrated(
-    rows: TrainingRows, gaussians: TiedGaussians, scores: Array, transition: Array, priors: Any
-) -> TiedGaussians:
-    """Gaussians whose posterior is calibrated by leave-one-out scores of the sampled rows."""
-    counts = rows.counts[rows.sampled]
-    calibration = calibrate(scores, rows.sampled_codes, transition, counts)
-    of_classes = Priors.of(priors, calibration.posterior(scores), counts)
-    return of_classes.given_to(calibration.applied_to(gaussians))
-
-
-def _wrong(rows: TrainingRows, right: Array) -> float:
-    """Share of wrong labels, of those that are known to be right too."""
-    if rows.data.trusted is not None:
-        right = np.where(rows.data.trusted[rows.sampled], 1.0, right)
-    return 1.0 - float(np.average(right, weights=rows.counts[rows.sampled]))
-
-
 def _rounds(rows: TrainingRows, best: Round, max_steps: int) -> Rounds:
     """Estimate and trust in turns, while the labels get more likely.
 
@@ -211,7 +182,7 @@ def _rounds(rows: TrainingRows, best: Round, max_steps: int) -> Rounds:
             next_trust = _next_trust(rows, best, power)
         for _ in range(max_steps - 1):
             steps += 1
-            now = _most_likely(rows, next_trust, (best.regularisation,))
+            now = most_likely(rows, next_trust, (best.regularisation,))
             if now.noise.nll >= best.noise.nll:
                 break
             best, next_trust = now, _next_trust(rows, now, power)
@@ -219,33 +190,7 @@ def _rounds(rows: TrainingRows, best: Round, max_steps: int) -> Rounds:
     return Rounds(best.noise, best.regularisation, best.nats, trust, steps)
 
 
-def _clearly_better(now: Array, before: Array, counts: Array) -> bool:
-    """Whether labels became more likely than chance would have it."""
-    share, gain = counts / counts.sum(), before - now
-    mean = share @ gain
-    error = np.sqrt(share**2 @ (gain - mean) ** 2)
-    return bool(mean > max(SETTINGS.clear_gain, SETTINGS.standard_errors * error))
-
-
-def training_rows(data: ByClass, rng: np.random.Generator) -> TrainingRows:
-    """Rows that count: those of positive weight that are not far from everything."""
-    present = np.zeros(len(data.X), bool)
-    present[np.concatenate(data.rows)] = True
-    counts = np.where(present, 1.0 if data.weights is None else data.weights, 0.0)
-    # Weights may sum to 1; that does not make samples few.
-    unit = min(1.0, float(counts[present].mean()))
-    counts = np.where(data.near, counts / unit, 0.0)
-    sampled = np.flatnonzero(present)
-    if len(sampled) > SETTINGS.noise_sample:
-        sampled = np.sort(rng.choice(sampled, SETTINGS.noise_sample, replace=False))
-    rows = TrainingRows(data, data.codes, counts, sampled, unit)
-    weakest = Regularisation(SETTINGS.shrinkages[0]).gaussians(rows.moments(np.ones(len(counts))))
-    # Single precision does where what is shrunk least has an inverse in it.
-    weak = weakest.factor.slack < MIN_SLACK["f"] or weakest.shrunk > 0
-    return rows._replace(dtype=np.float64) if weak else rows
-
-
-def _most_likely(rows: TrainingRows, trust: Array, candidates: tuple[Regularisation, ...]) -> Round:
+def most_likely(rows: TrainingRows, trust: Array, candidates: tuple[Regularisation, ...]) -> Round:
     """Gaussians of weighted samples, regularised so that the labels are most likely."""
     moments = rows.moments(trust)
     codes = rows.sampled_codes
@@ -266,8 +211,7 @@ def _next_trust(rows: TrainingRows, now: Round, power: float) -> Array:
     data, inside, least = rows.data, rows.composition(now.trust), SETTINGS.least_class_weight
     weights = partial(now.noise.sample_weights, power=power)
     trust: Array = leave_one_out_scores(now.gaussians, data.X, rows.codes, inside, weights)
-    if data.trusted is not None:
-        trust[data.trusted] = 1.0
+    trust = rows.with_known(trust)
     counted = trust * rows.counts
     for of_class in data.rows:
         if counted[of_class].sum() < min(least, rows.counts[of_class].sum()):

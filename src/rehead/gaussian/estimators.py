@@ -8,6 +8,7 @@ import numpy as np
 
 from rehead.gaussian.agreement import agreement
 from rehead.gaussian.anchored import anchored
+from rehead.gaussian.auto import auto
 from rehead.gaussian.classwise import identity, lts, mcd_tied, sample
 from rehead.gaussian.fit import Fit
 from rehead.gaussian.mixture import mixture
@@ -20,7 +21,7 @@ from rehead.gaussian.trimmed import trimmed_kmeans
 ESTIMATORS: dict[str, Callable[[ByClass, Options, np.random.Generator], Fit]] = {
     "agreement": agreement,
     "anchored": anchored,
-    "auto": anchored,
+    "auto": auto,
     "identity": identity,
     "lts": lts,
     "mcd": mcd_tied,

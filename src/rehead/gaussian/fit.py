@@ -10,15 +10,24 @@ from rehead._typing import Array
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.kernels import Subset
 from rehead.gaussian.labelnoise import NoiseModel
+from rehead.gaussian.linear import SecondOpinion
 from rehead.gaussian.rows import ByClass
 from rehead.gaussian.tied import TiedGaussians
+
+
+class Alone(NamedTuple):
+    """Gaussians that are calibrated without a second opinion, and the noise that they see."""
+
+    gaussians: TiedGaussians
+    noise: NoiseModel | None
 
 
 class Fit(NamedTuple):
     """Estimated Gaussians and how they came about.
 
     ``composition`` says how much of each row they contain, ``n_iter`` the steps for each class,
-    ``notes`` what the user should be warned about, ``noise`` what was found out about the labels.
+    ``notes`` what the user should be warned about, ``noise`` what was found out about the labels,
+    ``second`` a second opinion beside the Gaussians, ``alone`` what they are without it.
     """
 
     gaussians: TiedGaussians
@@ -26,6 +35,8 @@ class Fit(NamedTuple):
     n_iter: Array
     notes: list[str]
     noise: NoiseModel | None = None
+    second: SecondOpinion | None = None
+    alone: Alone | None = None
 
 
 def fit_of_subsets(

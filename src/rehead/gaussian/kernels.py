@@ -17,11 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rehead._typing import BLOCK as BLOCK
 from rehead._typing import Array, Features
 from rehead.gaussian.blas import potrf, syrk, trsm
-
-BLOCK = 512
-"""Rows a block: enough for full speed; on two threads, larger blocks are slower."""
 
 
 class IllConditionedError(ArithmeticError):

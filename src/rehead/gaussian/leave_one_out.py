@@ -41,11 +41,13 @@ def all_scores(scores: Array, codes: Array) -> Array:
 def leave_one_out_scores(
     gaussians: TiedGaussians,
     X: Features,
-    codes: Array,
+    told: Array,
     inside: Composition,
     reduce: Callable[[Array, Array], Array],
 ) -> Array:
-    """Apply ``reduce(scores, codes)`` to blocks of leave-one-out scores and join the results.
+    """Apply ``reduce(scores, told)`` to blocks of leave-one-out scores and join the results.
+
+    ``told`` is what it is told of each row: its label, or its number.
 
     A score is ``log beta_k + log N(x; ...)`` up to a constant, without the sample itself where the
     estimates contain it. (The only sample of a class cannot be left out.) The N x C scores are
@@ -67,7 +69,7 @@ def leave_one_out_scores(
             D = _distances_without(q, linear, G, removed)
             D *= -0.5
             D += log_prior
-            out.append(reduce(D, codes[rows]))
+            out.append(reduce(D, told[rows]))
         return out
 
     flops = float(len(X)) * X.shape[1] ** 2

@@ -30,7 +30,6 @@ from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
 from rehead._typing import Array, some_rows
-from rehead.gaussian.anchored import TrainingRows, calibrated, training_rows
 from rehead.gaussian.anchors import dominant
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.fit import Fit
@@ -41,6 +40,7 @@ from rehead.gaussian.options import Options
 from rehead.gaussian.rows import ByClass, Total
 from rehead.gaussian.shrinkage import Shrinkage
 from rehead.gaussian.tied import TiedGaussians, from_moments
+from rehead.gaussian.training import TrainingRows, calibrated, training_rows
 
 GAIN = 1e-4
 """Rounds go on while F grows by so much for each sample."""

@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rehead._typing import Array, Features
+from rehead._typing import Array, Features, MappedFeatures, RowMap
 from rehead.gaussian.blas import syrk
 from rehead.gaussian.far import far_rows
 from rehead.gaussian.kernels import BLOCK, Moments, Rows, Subset, evenly_spaced
 from rehead.gaussian.threads import ordered_map, own_threads, ranges
 
+IN_MEMORY = 64 * 2**20
+"""Bytes that mapped rows may take; more are mapped anew each time they are read."""
 SHIFT_ROWS = 15
 """Rows whose median is subtracted before anything is multiplied. A handful is enough: the point is
 to remove an offset many times the spread, which single precision would not survive. A mean would
@@ -38,6 +40,8 @@ class ByClass:
         Rows whose label is known to be right: never trimmed.
     shifts : array of shape (C, d)
         A point near each class, subtracted before moments are formed.
+    before : ByClass or None
+        The rows as they were, where ``X`` is a map of them.
     """
 
     X: Features
@@ -46,6 +50,7 @@ class ByClass:
     weights: Array | None
     trusted: Array | None
     shifts: Array
+    before: ByClass | None = None
 
     @property
     def n_classes(self) -> int:
@@ -59,9 +64,11 @@ class ByClass:
     def near(self) -> Array:
         """A mask of the rows that are not far from everything, found once.
 
-        Trusted ones are among them, and no class is left empty.
+        Trusted ones are among them, and no class is left empty. A map hides what is far, so far
+        rows are those that were far before it.
         """
-        near = ~far_rows(self.X, self.weights)
+        before = self.before
+        near = ~far_rows(self.X, self.weights) if before is None else before.near.copy()
         if self.trusted is not None:
             near |= self.trusted
         for rows in self.rows:
@@ -72,6 +79,16 @@ class ByClass:
     def with_trusted(self, trusted: Array | None) -> ByClass:
         """The same rows, some of which have labels that are known to be right."""
         return self if trusted is None else replace(self, trusted=trusted)
+
+    def mapped(self, row_map: RowMap) -> ByClass:
+        """The same rows after a map of their features.
+
+        They are read many times, so they are kept in memory where that is little.
+        """
+        lazy = MappedFeatures(self.X, row_map)
+        size = len(lazy) * lazy.shape[1] * lazy.dtype.itemsize
+        X = lazy[:] if size <= IN_MEMORY else lazy
+        return replace(self, X=X, shifts=_points_near(X, self.rows), before=self)
 
     def class_weights(self, c: int) -> Array | None:
         """Weights of the rows of class ``c``."""
@@ -123,8 +140,12 @@ def group_by_class(
         order = order[weights[order] > 0]
     bounds = np.searchsorted(codes[order], np.arange(n_classes + 1))
     rows = [order[a:b] for a, b in pairwise(bounds)]
-    shifts = np.stack([_point_near(X, r) for r in rows])
-    return ByClass(X, codes, rows, weights, trusted, shifts)
+    return ByClass(X, codes, rows, weights, trusted, _points_near(X, rows))
+
+
+def _points_near(X: Features, rows: list[Array]) -> Array:
+    """A point near each class."""
+    return np.stack([_point_near(X, r) for r in rows])
 
 
 def _point_near(X: Features, rows: Array) -> Array:

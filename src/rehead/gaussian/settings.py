@@ -55,11 +55,44 @@ class Settings:
     trust_powers: tuple[float, ...] = _setting(
         (1.0, 2.0), "powers of the odds of a right label that samples are weighted by, in turn"
     )
+    # Logistic regression beside the Gaussians (second.py).
+    ridges: tuple[float, ...] = _setting(
+        (300.0, 100.0, 30.0, 10.0, 3.0, 1.0), "ridge of a logistic regression is chosen from these"
+    )
+    logistic_folds: int = _setting(
+        4, "parts of the rows; each is scored by a regression on the other parts"
+    )
+    logistic_steps: int = _setting(40, "steps of the search for a regression, at most")
+    logistic_rows: int = _setting(20_000, "rows that a regression learns from, at most")
+    lost_share: float = _setting(
+        0.5, "a class seems lost if this share of the usual one of its labels is trusted, or less"
+    )
+    exchange_ratios: tuple[float, ...] = _setting(
+        (1.0, 0.8),
+        "two classes may have changed places if, among samples taken for the one, labels of the"
+        " other are this many times as frequent as its own",
+    )
+    other_starts: int = _setting(3, "other starts for lost classes with each of these, at most")
     least_class_weight: float = _setting(3.0, "samples that a class weighs, at least")
     far_ratio: float = _setting(
         100.0,
         "rows whose squared distance from the middle is this many times the usual one"
         " or more belong to no class",
+    )
+    # A map of the features (kernel_map.py).
+    kernel_widths: tuple[float, ...] = _setting(
+        (0.3, 1.0, 3.0),
+        "gamma of a kernel map, for each median squared distance between landmarks;"
+        " the first where a map is asked for",
+    )
+    landmarks: tuple[int, int] = _setting((50, 500), "landmarks of a kernel map: fewest and most")
+    rows_a_landmark: int = _setting(6, "rows that there are for each landmark, in between")
+    map_sample: int = _setting(2_000, "rows that maps are compared on, about")
+    fewest_rows_for_map: int = _setting(
+        10, "rows of this sample for each class, at least; with fewer, no map is tried"
+    )
+    clear_gain_of_map: float = _setting(
+        0.01, "nats per label by which a map must be better, at least"
     )
     # Several layers (ensemble/).
     judge_gap: float = _setting(

@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 
 from rehead._typing import Array, Features
 from rehead.gaussian.kernels import BLOCK, Factor
+from rehead.gaussian.linear import LinearScores
 from rehead.gaussian.probability import softmax
 from rehead.gaussian.projections import FARTHEST_MEAN, Means, Projector
 from rehead.gaussian.rows import PooledMoments
@@ -43,6 +44,8 @@ class TiedGaussians:
         given.
     temperature, offsets : float, array of shape (C,) or None
         Calibration: scores are divided by the one, and the other is added.
+    added : LinearScores or None
+        What another linear classifier adds to the calibrated scores.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class TiedGaussians:
     estimated: float = 1.0
     temperature: float = 1.0
     offsets: Array | None = None
+    added: LinearScores | None = None
 
     @property
     def fixed(self) -> bool:
@@ -77,12 +81,14 @@ class TiedGaussians:
     def bias(self) -> Array:
         """``-mu_c' Sigma^-1 mu_c / 2 + log beta_c``, relative to the centre; calibrated."""
         bias = self._log_joint_bias / self.temperature
-        return bias if self.offsets is None else bias + self.offsets
+        bias = bias if self.offsets is None else bias + self.offsets
+        return bias if self.added is None else bias + self.added.relative_to(self.centre).bias
 
     @property
     def slopes(self) -> Array:
         """``weights``, calibrated: the posterior is ``softmax((x - centre) slopes' + bias)``."""
-        return self.weights / self.temperature
+        slopes = self.weights / self.temperature
+        return slopes if self.added is None else slopes + self.added.weights
 
     @property
     def _log_joint_bias(self) -> Array:
@@ -95,9 +101,12 @@ class TiedGaussians:
 
         Linear in x, so a prediction costs one matrix product.
         """
-        scores = self._linear(X)
-        if self.temperature != 1.0:
-            scores /= self.temperature
+        if self.added is None:
+            scores = self._linear(X, self.weights)
+            if self.temperature != 1.0:
+                scores /= self.temperature
+        else:
+            scores = self._linear(X, self.slopes)
         scores += self.bias
         return scores
 
@@ -139,13 +148,14 @@ class TiedGaussians:
         density: Array = -0.5 * norms + log_scale + logsumexp(linear + self._log_joint_bias, axis=1)
         return density
 
-    def projector(self, X: Features) -> Projector:
-        """Rows on the class means, block by block."""
-        return Projector(X, self.centre, Means(self.weights, self.norms), self.factor)
+    def projector(self, X: Features, weights: Array | None = None) -> Projector:
+        """Rows on the class means (or other weights), block by block."""
+        weights = self.weights if weights is None else weights
+        return Projector(X, self.centre, Means(weights, self.norms), self.factor)
 
     @own_threads()
-    def _linear(self, X: Features) -> Array:
-        out, projector = np.empty((len(X), len(self.means)), X.dtype), self.projector(X)
+    def _linear(self, X: Features, weights: Array) -> Array:
+        out, projector = np.empty((len(X), len(self.means)), X.dtype), self.projector(X, weights)
 
         def part(span: slice) -> None:
             for where, linear in projector.linear(span):

@@ -25,6 +25,9 @@ those that are far in directions that no class uses. The rank of that sum, among
 samples, is the result: uniform on new samples of the same kind, whatever the two distances are like
 and however they depend on each other.
 
+With a kernel map, what is far is mapped to 0 and may be near the classes. There the residual is
+instead how far a row is from all landmarks, ``KernelMap.remoteness``.
+
 Leave-one-out distances are those of ``leave_one_out.py``, exact; the plane is left as it is, which
 for classes of thirty samples still makes no difference that can be seen in the p-values.
 """
@@ -38,8 +41,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from rehead._typing import Array, Features, some_rows
+from rehead._typing import Array, Features, MappedFeatures, some_rows
 from rehead.gaussian.composition import Composition
+from rehead.gaussian.kernel_map import KernelMap
 from rehead.gaussian.kernels import evenly_spaced
 from rehead.gaussian.leave_one_out import leave_one_out_scores
 from rehead.gaussian.threads import own_threads
@@ -183,10 +187,17 @@ def distances_apart(D: Array, plane: Plane) -> Array:
     return np.column_stack([relative, np.zeros(len(D)) if plane.whole else residual])
 
 
-def strange_distances(g: TiedGaussians, X: Features, codes: Array, inside: Composition) -> Array:
+def strange_distances(
+    g: TiedGaussians,
+    X: Features,
+    codes: Array,
+    inside: Composition,
+    kernel_map: KernelMap | None = None,
+) -> Array:
     """Relative distance and residual of each row, in blocks; shape (n, 2).
 
-    Rows that the estimates contain are judged without themselves.
+    Rows that the estimates contain are judged without themselves. Where the Gaussians are those of
+    a map, which hides what is far, the residual is the distance from its landmarks.
     """
     plane = plane_of_means(g)
     unit = replace(g, priors=np.ones(len(g.priors)))
@@ -194,7 +205,12 @@ def strange_distances(g: TiedGaussians, X: Features, codes: Array, inside: Compo
     def reduce(scores: Array, _: Array) -> Array:
         return distances_apart(-2.0 * scores, plane)
 
-    return leave_one_out_scores(unit, X, codes, inside, reduce)
+    if kernel_map is None:
+        return leave_one_out_scores(unit, X, codes, inside, reduce)
+    mapped = MappedFeatures(X, kernel_map)
+    found = leave_one_out_scores(unit, mapped, codes, inside, reduce)
+    found[:, 1] = kernel_map.remoteness(X)
+    return found
 
 
 def make_reference(
@@ -205,6 +221,7 @@ def make_reference(
     weights: Array,
     *,
     measured: bool,
+    kernel_map: KernelMap | None = None,
 ) -> Reference:
     """What is usual among some of the training rows, which count by their ``weights``.
 
@@ -215,7 +232,9 @@ def make_reference(
     usable = np.flatnonzero(weights > 0)
     share = max(FEWEST_ROWS, min(REFERENCE_ROWS, int(SHARE_OF_ROWS * len(usable))))
     sampled = usable[evenly_spaced(len(usable), REFERENCE_ROWS if measured else share)]
-    found = strange_distances(g, some_rows(X, sampled), codes[sampled], inside.take(sampled))
+    found = strange_distances(
+        g, some_rows(X, sampled), codes[sampled], inside.take(sampled), kernel_map
+    )
     relative, residual = found.T
     w = weights[sampled]
     size = float(w.sum() ** 2 / (w**2).sum())

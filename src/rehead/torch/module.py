@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 from rehead.ensemble import FittedEnsemble
 from rehead.ensemble.problem import STACK
 from rehead.evaluation.outputs import ClassOutputs
+from rehead.gaussian.kernel_map import FARTHEST, KernelMap
 from rehead.torch.arguments import as_arguments, takes
 from rehead.torch.batches import Batch
 from rehead.torch.outputs import logits_of
@@ -17,7 +19,7 @@ from rehead.torch.taps import Finish, Recorder, Tap
 
 
 class RobustModule(nn.Module):
-    """Backbone, one linear layer for each tap, and the ensemble weights.
+    """Backbone, one linear layer for each tap (after a kernel map, if any), and their weights.
 
     ``forward`` takes what the backbone takes and returns log probabilities of the classes, in the
     order of ``classes``: their softmax is the robust posterior, so the module can stand wherever a
@@ -63,6 +65,13 @@ class RobustModule(nn.Module):
             g = member.gaussians
             for part, value in (("centre", g.centre), ("weight", g.slopes), ("bias", g.bias)):
                 self.register_buffer(f"{part}{i}", torch.tensor(value, dtype=torch.float32))
+        self.maps = nn.ModuleDict(
+            {
+                str(i): KernelLayer(member.kernel_map)
+                for i, member in enumerate(ensemble.members.values())
+                if member.kernel_map is not None
+            }
+        )
         weights = torch.tensor(ensemble.weights, dtype=torch.float32)
         self.register_buffer(
             "log_weights", weights.clamp(min=torch.finfo(torch.float32).tiny).log()
@@ -108,10 +117,34 @@ class RobustModule(nn.Module):
         return torch.log_softmax(own + self.get_buffer("offsets"), dim=1)
 
     def _of_layer(self, i: int, features: Tensor) -> Tensor:
+        if str(i) in self.maps:
+            features = self.maps[str(i)](features)
         centre, weight, bias = (
             self.get_buffer(f"{part}{i}").float() for part in ("centre", "weight", "bias")
         )
         return torch.log_softmax(nn.functional.linear(features - centre, weight, bias), dim=1)
+
+
+class KernelLayer(nn.Module):
+    """A kernel map as a layer: distances to landmarks, their exponentials, one matrix.
+
+    In double precision, as features are mapped where the head is fitted.
+    """
+
+    def __init__(self, kernel_map: KernelMap) -> None:
+        super().__init__()
+        for name, value in kernel_map.to_arrays("").items():
+            self.register_buffer(name, torch.tensor(value, dtype=torch.float64))
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Features, mapped, in single precision."""
+        centre, scale, landmarks, gamma, projection = (
+            self.get_buffer(f.name).double() for f in fields(KernelMap)
+        )
+        z = ((features.double() - centre) / scale).clamp(-FARTHEST, FARTHEST)
+        norms = (z * z).sum(dim=1, keepdim=True) + (landmarks * landmarks).sum(dim=1)
+        distances = (norms - 2.0 * z @ landmarks.T).clamp(min=0.0)
+        return (torch.exp(-gamma * distances) @ projection).float()
 
 
 class _TextModule(RobustModule):

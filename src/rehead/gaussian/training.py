@@ -1,0 +1,140 @@
+"""The rows that the noise is found in: how often each counts, and their moments.
+
+What is here is shared by the estimators that measure the noise.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rehead._typing import Array, some_rows
+from rehead.gaussian.calibration import Priors, calibrate
+from rehead.gaussian.composition import Composition
+from rehead.gaussian.kernels import MIN_SLACK, Subset
+from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
+from rehead.gaussian.rows import ByClass, PooledMoments, pooled_moments
+from rehead.gaussian.settings import SETTINGS
+from rehead.gaussian.shrinkage import Shrinkage
+from rehead.gaussian.tied import TiedGaussians, from_moments
+
+
+class Regularisation(NamedTuple):
+    """How much the covariance is shrunk, and towards what."""
+
+    shrinkage: Shrinkage
+    to_diagonal: bool = False
+
+    def gaussians(self, moments: PooledMoments) -> TiedGaussians:
+        """The Gaussians of some moments, regularised like this."""
+        return from_moments(moments, shrinkage=self.shrinkage, to_diagonal=self.to_diagonal)
+
+
+def regularisations(amounts: tuple[float, ...]) -> tuple[Regularisation, ...]:
+    """Shrinkage by each of these amounts, towards identity and diagonal."""
+    return tuple(Regularisation(a, diagonal) for diagonal in (False, True) for a in amounts)
+
+
+class TrainingRows(NamedTuple):
+    """The rows, their classes, and how often each counts (0: not at all).
+
+    The noise model is fitted to the ``sampled`` rows; a count of 1 is a weight of ``unit``; moments
+    are formed in ``dtype``.
+    """
+
+    data: ByClass
+    codes: Array
+    counts: Array
+    sampled: Array
+    unit: float = 1.0
+    dtype: Any = None
+
+    @property
+    def n_classes(self) -> int:
+        return self.data.n_classes
+
+    @property
+    def for_each_feature(self) -> float:
+        """How many samples there are for each feature."""
+        return float(self.counts.sum()) / self.data.n_features
+
+    @property
+    def sampled_codes(self) -> Array:
+        return self.codes[self.sampled]
+
+    @property
+    def sampled_doubtful(self) -> Array:
+        """How often each sampled row counts for the noise: labels that are known say nothing."""
+        counts = self.counts[self.sampled]
+        if self.data.trusted is None:
+            return counts
+        doubtful = np.where(self.data.trusted[self.sampled], 0.0, counts)
+        return doubtful if doubtful.any() else counts
+
+    def with_known(self, trust: Array) -> Array:
+        """Labels that are known to be right are trusted."""
+        if self.data.trusted is not None:
+            trust[self.data.trusted] = 1.0
+        return trust
+
+    def moments(self, trust: Array) -> PooledMoments:
+        """Moments of the classes, samples weighted by trust."""
+        w = trust * self.counts
+        subsets = [Subset(np.arange(len(r)), w[r]) for r in self.data.rows]
+        return pooled_moments(self.data, subsets, self.dtype)
+
+    def composition(self, trust: Array) -> Composition:
+        """What such moments contain; one copy of a row, also where it counts more than once."""
+        one_copy = trust * np.minimum(self.counts, 1.0)
+        totals = np.bincount(self.codes, weights=trust * self.counts, minlength=self.n_classes)
+        return Composition(one_copy, self.codes, totals)
+
+    def sampled_scores(self, trust: Array, gaussians: TiedGaussians) -> Array:
+        """Leave-one-out scores of the sampled rows."""
+        inside = self.composition(trust).take(self.sampled)
+        X = some_rows(self.data.X, self.sampled)
+        return leave_one_out_scores(gaussians, X, self.sampled_codes, inside, all_scores)
+
+
+def training_rows(data: ByClass, rng: np.random.Generator) -> TrainingRows:
+    """Rows that count: those of positive weight that are not far from everything."""
+    present = np.zeros(len(data.X), bool)
+    present[np.concatenate(data.rows)] = True
+    counts = np.where(present, 1.0 if data.weights is None else data.weights, 0.0)
+    # Weights may sum to 1; that does not make samples few.
+    unit = min(1.0, float(counts[present].mean()))
+    counts = np.where(data.near, counts / unit, 0.0)
+    sampled = np.flatnonzero(present)
+    if len(sampled) > SETTINGS.noise_sample:
+        sampled = np.sort(rng.choice(sampled, SETTINGS.noise_sample, replace=False))
+    rows = TrainingRows(data, data.codes, counts, sampled, unit)
+    weakest = Regularisation(SETTINGS.shrinkages[0]).gaussians(rows.moments(np.ones(len(counts))))
+    # Single precision does where what is shrunk least has an inverse in it.
+    weak = weakest.factor.slack < MIN_SLACK["f"] or weakest.shrunk > 0
+    return rows._replace(dtype=np.float64) if weak else rows
+
+
+def share_of_wrong(rows: TrainingRows, right: Array) -> float:
+    """Share of wrong labels, of those that are known to be right too."""
+    if rows.data.trusted is not None:
+        right = np.where(rows.data.trusted[rows.sampled], 1.0, right)
+    return 1.0 - float(np.average(right, weights=rows.counts[rows.sampled]))
+
+
+def calibrated(
+    rows: TrainingRows, gaussians: TiedGaussians, scores: Array, transition: Array, priors: Any
+) -> TiedGaussians:
+    """Gaussians whose posterior is calibrated by leave-one-out scores of the sampled rows."""
+    counts = rows.counts[rows.sampled]
+    calibration = calibrate(scores, rows.sampled_codes, transition, counts)
+    of_classes = Priors.of(priors, calibration.posterior(scores), counts)
+    return of_classes.given_to(calibration.applied_to(gaussians))
+
+
+def clearly_better(now: Array, before: Array, counts: Array, least: float) -> bool:
+    """Whether labels became more likely than chance would have it, by ``least`` nats or more."""
+    share, gain = counts / counts.sum(), before - now
+    mean = share @ gain
+    error = np.sqrt(share**2 @ (gain - mean) ** 2)
+    return bool(mean > max(least, SETTINGS.standard_errors * error))

@@ -1,0 +1,97 @@
+"""Fields of a fitted classifier in a file: what is right is read, anything else is refused."""
+
+import numpy as np
+import pytest
+
+from rehead import LayerEnsemble, RobustGaussianClassifier, score_labels, typicality
+from rehead.files.persist import ModelFileError
+from rehead.files.schema import FieldError
+from rehead.fittedfile import check_gaussians, check_params
+
+from .files import crafted
+
+
+@pytest.fixture(scope="module")
+def mapped(blobs):
+    X, y = blobs()
+    return RobustGaussianClassifier("sample", feature_map="kernel", random_state=0).fit(X, y), X
+
+
+@pytest.mark.parametrize(
+    ("field", "change", "match"),
+    [
+        ("centre", lambda a: a[:-1], r"scale has shape \(3,\), and must have \(D\), D = 2"),
+        ("scale", lambda a: 0 * a, "scale must be positive and finite"),
+        ("scale", lambda a: np.append(a, 1.0), "scale has shape"),
+        ("landmarks", lambda a: a[:-1], "projection has shape"),
+        ("landmarks", lambda a: np.where(a == a[0, 0], np.nan, a), "landmarks must be between"),
+        ("gamma", lambda a: np.asarray(-a), "gamma must be between"),
+        ("gamma", lambda a: np.asarray(a * np.inf), "gamma must be between"),
+        ("gamma", lambda a: a[None], "gamma has shape"),
+        ("projection", lambda a: a[:, 1:], "projection has shape"),
+        ("projection", lambda a: a * np.nan, "projection must be between"),
+    ],
+)
+def test_fields_of_a_map_are_checked(mapped, field, change, match):
+    arrays, settings = mapped[0].fitted_.to_state()
+    check_gaussians(arrays, settings)
+    name = f"kernel_map.{field}"
+    with pytest.raises(FieldError, match=match):
+        check_gaussians({**arrays, name: change(arrays[name])}, settings)
+
+
+@pytest.mark.parametrize("field", ["centre", "scale", "landmarks", "gamma", "projection"])
+def test_a_map_is_whole_or_absent(mapped, field):
+    arrays, settings = mapped[0].fitted_.to_state()
+    del arrays[f"kernel_map.{field}"]
+    with pytest.raises(FieldError, match=rf"kernel_map\.{field} is missing"):
+        check_gaussians(arrays, settings)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_a_map_of_other_values_is_refused_or_does_no_harm(mapped, tmp_path, dtype):
+    clf, X = mapped
+    clf.save(tmp_path / "good")
+    arrays, header = crafted.read(tmp_path / "good")
+    some = X[:5].astype(dtype)
+    for what, others in crafted.other_arrays(arrays):
+        if not what.startswith("kernel_map"):
+            continue
+        crafted.write(tmp_path / "other", others, header)
+        try:
+            found = RobustGaussianClassifier.load(tmp_path / "other")
+        except ModelFileError:
+            continue
+        p = found.predict_proba(some)
+        assert np.isfinite(p).all(), what
+        assert np.isfinite(score_labels(found, some, found.predict(some)).quality).all(), what
+        assert np.isfinite(typicality(found, some)).all(), what
+
+
+def test_only_files_with_a_map_are_of_the_new_version(blobs, mapped, tmp_path):
+    """Those without one can be read by a rehead that does not know maps."""
+    X, y = blobs()
+    file = tmp_path / "file"
+    RobustGaussianClassifier("sample").fit(X, y).save(file)
+    _, header = crafted.read(file)
+    assert header["version"] == 3
+    assert "feature_map" not in header["settings"]["params"]
+    mapped[0].save(file)
+    _, header = crafted.read(file)
+    assert header["version"] == 4
+    assert header["settings"]["params"]["feature_map"] == "kernel"
+    layers = {"a": X, "b": X[:, :2]}
+    ens = LayerEnsemble("sample", feature_map="kernel", weights="equal", random_state=0)
+    ens.fit(layers, y).save(file)
+    assert crafted.read(file)[1]["version"] == 4
+    ens.set_params(feature_map=None).fit(layers, y).save(file)
+    assert crafted.read(file)[1]["version"] == 3
+
+
+def test_params_are_those_of_a_model_that_could_be_fitted():
+    known, classes = RobustGaussianClassifier().get_params(), np.arange(2)
+    check_params({"estimator": "mcd", "feature_map": "kernel"}, known, classes)
+    for params in ({"feature_map": "kernels"}, {"feature_map": 1}, {"map": None}):
+        with pytest.raises(FieldError, match="params"):
+            check_params(params, known, classes)
