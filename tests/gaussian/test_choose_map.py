@@ -61,10 +61,9 @@ def test_rings_are_mapped(rate, seed):
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.3])
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("d", [5, 10])
-def test_gaussian_blobs_are_not(blobs, d, rate, seed):
-    X, y = blobs(sizes=(300, 200, 200), d=d, distance=1.5, seed=seed)
+@pytest.mark.parametrize("seed", range(5))
+def test_gaussian_blobs_are_not(blobs, rate, seed):
+    X, y = blobs(sizes=(300, 200, 200), d=10, distance=1.5, seed=seed)
     labels = noise.uniform(y, rate, random_state=seed).labels if rate else y
     assert chosen(X, labels) is None
 
