@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.metrics import roc_auc_score
 
 from rehead import RobustGaussianClassifier, noise, score_labels, typicality
 from rehead.fitted import FittedGaussians, fit_gaussians
@@ -212,3 +213,99 @@ class TestMapped:
         assert clf.trust_[3] == 0
         assert np.abs(clf.fitted_.kernel_map.landmarks).max() < 10
         assert score_labels(clf, X, y).kind[3] == "out of distribution"
+
+
+class TestSecondOpinion:
+    """Logistic regression beside the Gaussians."""
+
+    @pytest.fixture(params=["none", "kernel"])
+    def taken(self, request, skewed):
+        X, true = skewed()
+        y = noise.flip(true, 0.2, random_state=0).labels
+        fitted = fit(X, y, "auto", feature_map=request.param)
+        assert fitted.second is not None
+        return fitted, X, y, true
+
+    def expected(self, fitted, X, y, regression_of):
+        """What the posterior of each label is, by brute force."""
+        every = np.ones(len(y), bool)
+        scores, _ = fitted.without_themselves(X, y, every, lambda scores, *_: scores)
+        mapped = np.asarray(fitted.mapped(X))
+        others = np.stack([regression_of(i).of(mapped[i : i + 1])[0] for i in range(len(y))])
+        joint = scores / fitted.second.temperature + others
+        return fitted.noise.posterior_given_label(joint, y)
+
+    def test_a_training_label_is_judged_by_regressions_that_have_not_seen_it(self, taken):
+        fitted, X, y, _ = taken
+        folds, regressions = fitted.second.folds, fitted.second.regressions
+        p = self.expected(fitted, X, y, lambda i: regressions.without[folds[i]])
+        every = np.arange(len(y))
+        found = fitted.verdicts(X, y, every >= 0)
+        np.testing.assert_allclose(found.quality, p[every, y], atol=1e-6)
+        np.testing.assert_array_equal(found.best, p.argmax(axis=1))
+        assert found.known.all()
+        seen = self.expected(fitted, X, y, lambda _: regressions.whole)
+        assert np.abs(seen - p).max() > 0.01
+        # In any order, by the bytes of the row alone.
+        order = np.random.default_rng(0).permutation(len(y))[:100]
+        again = fitted.verdicts(X[order], y[order], np.ones(100, bool))
+        np.testing.assert_allclose(again.quality, found.quality[order], atol=1e-9)
+
+    def test_others_are_judged_by_the_regression_of_all(self, taken):
+        fitted, X, y, _ = taken
+        every = np.ones(len(y), bool)
+        new = X + 1e-7
+        found = fitted.verdicts(new, y, every)
+        assert not found.known.any()
+        scores = fitted.gaussians.without_priors().distances(fitted.mapped(new)) / -2.0
+        whole = fitted.second.regressions.whole.of(np.asarray(fitted.mapped(new)))
+        p = fitted.noise.posterior_given_label(scores / fitted.second.temperature + whole, y)
+        np.testing.assert_allclose(found.quality, p[np.arange(len(y)), y], atol=1e-6)
+        # Training rows too, where they are not to be left out.
+        plain = fitted.verdicts(X, y, ~every).quality
+        np.testing.assert_allclose(plain, found.quality, atol=1e-3)
+
+    def test_wrong_labels_are_found(self, taken):
+        fitted, X, y, true = taken
+        found = fitted.verdicts(X, y, np.ones(len(y), bool))
+        alone = fitted.without_second().verdicts(X, y, np.ones(len(y), bool))
+        wrong = y != true
+        assert roc_auc_score(wrong, -found.quality) > roc_auc_score(wrong, -alone.quality)
+        assert found.quality[~wrong].mean() > found.quality[wrong].mean() + 0.5
+
+    def test_without_it_there_are_the_gaussians_alone(self, taken):
+        fitted, X, y, _ = taken
+        alone = fitted.without_second()
+        assert alone.second is None
+        assert alone.gaussians.added is None
+        assert alone.without_second() is alone
+        if fitted.kernel_map is None:
+            anchored = fit(X, y, "anchored")
+            np.testing.assert_array_equal(alone.posterior(X), anchored.posterior(X))
+            every = np.ones(len(y), bool)
+            for a, b in zip(alone.verdicts(X, y, every), anchored.verdicts(X, y, every), strict=True):
+                np.testing.assert_array_equal(a, b)
+
+    def test_the_state_holds_it(self, taken):
+        fitted, X, y, _ = taken
+        again = FittedGaussians.from_state(*fitted.to_state())
+        np.testing.assert_array_equal(fitted.posterior(X), again.posterior(X))
+        every = np.ones(len(y), bool)
+        for a, b in zip(fitted.verdicts(X, y, every), again.verdicts(X, y, every), strict=True):
+            np.testing.assert_array_equal(a, b)
+        assert again.explain() == fitted.explain() != ""
+        # And a file of a file is the same file.
+        one, other = (f.to_state() for f in (fitted, again))
+        assert one[1] == other[1]
+        assert one[0].keys() == other[0].keys()
+        for name, value in one[0].items():
+            np.testing.assert_array_equal(value, other[0][name])
+
+    def test_far_rows_are_in_no_fold_of_others(self, skewed):
+        X, true = skewed()
+        X = X.copy()
+        X[:3] = 1e9
+        fitted = fit(X, true, "auto", feature_map="none")
+        assert fitted.second is not None
+        assert (fitted.trust[:3] == 0).all()
+        assert np.isfinite(fitted.verdicts(X, true, np.ones(len(X), bool)).quality).all()

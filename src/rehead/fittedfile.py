@@ -118,8 +118,8 @@ def check_gaussians(
         if name in parts:
             check_fields(parts.pop(name), fields, sizes, f"{where}{name}.")
     require(not parts, f"{where}{next(iter(parts), '')} is nothing that rehead knows.")
-    both = ("added_weights" in arrays) == ("added_bias" in arrays)
-    require(both, f"{where}added_weights and added_bias belong together.")
+    added = {name in arrays for name in ("added_weights", "added_bias", "second.weights")}
+    require(len(added) == 1, f"{where}added_weights, added_bias and second belong together.")
     if "class_totals" in arrays:
         members = arrays["seen_members"].clip(min=0)
         whole_of = arrays["class_totals"][members] * (1 + ROUNDING)

@@ -25,6 +25,17 @@ def test_scores_times_a_factor_and_about_a_centre(random):
     assert scores.of(X.astype(np.float32)).dtype == np.float64
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_scores_of_rows_as_far_as_numbers_go_are_numbers(random):
+    _, make = random
+    scores = make()
+    direction = np.array([[1.0, -1.0, 0.0, 0.5]])
+    far = scores.of(1e308 * direction)
+    assert np.isfinite(far).all()
+    assert far.argmax() == scores.of(1e3 * direction).argmax()
+    assert np.isfinite(scores.times(1e140).of(1e200 * direction)).all()
+
+
 @pytest.mark.parametrize("joined", [False, True])
 def test_a_row_is_scored_by_the_regression_without_its_fold(random, joined):
     rng, make = random
