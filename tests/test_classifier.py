@@ -320,7 +320,9 @@ class TestPrecision:
     @pytest.mark.parametrize("far", [1e2, 1e3, 1e4])
     @pytest.mark.parametrize("where", ["anywhere", "first"])
     @pytest.mark.parametrize(
-        "kwargs", [{}, {"estimator": "mcd", "start": "deterministic"}], ids=str
+        "kwargs",
+        [{"estimator": "anchored"}, {"estimator": "mcd", "start": "deterministic"}],
+        ids=str,
     )
     @pytest.mark.filterwarnings("ignore::rehead.ReheadWarning")
     def test_float32_survives_the_outliers_it_trims(self, blobs, kwargs, where, far):
@@ -338,6 +340,23 @@ class TestPrecision:
         assert (a.support_ != b.support_).mean() < 0.01
         np.testing.assert_allclose(a.means_, b.means_, atol=0.01)
         np.testing.assert_allclose(a.covariance_, b.covariance_, atol=0.01)
+
+    @pytest.mark.parametrize("far", [1e2, 1e4])
+    def test_the_default_sees_the_same_in_float32(self, blobs, far):
+        # Coordinates after a map may differ in their sign; what is made of them may not.
+        X, y = blobs(sizes=(400, 400, 400), d=5)
+        rng = np.random.default_rng(0)
+        bad = rng.random(len(X)) < 0.3
+        X[bad] = far * rng.normal(size=(bad.sum(), 5))
+        single = X.astype(np.float32)
+        a, b = (
+            RobustGaussianClassifier(random_state=0).fit(Z, y)
+            for Z in (single, single.astype(np.float64))
+        )
+        assert (a.support_ != b.support_).mean() < 0.01
+        good = single[~bad]
+        np.testing.assert_allclose(a.predict_proba(good), b.predict_proba(good), atol=0.01)
+        assert a.predict_proba(single).dtype == np.float32
 
     @pytest.mark.parametrize("estimator", ["mcd", "posterior", "sample"])
     def test_ill_conditioned_float32_falls_back_to_float64_with_one_warning(self, blobs, estimator):
@@ -529,7 +548,7 @@ class TestFeatureMap:
     def test_it_is_said(self):
         X, y = rings(400)
         said = RobustGaussianClassifier(feature_map="kernel", random_state=0).fit(X, y).explain()
-        assert said.endswith("Features were mapped by their similarity to 300 of the samples.")
+        assert said.endswith("Features were mapped by their similarity to 66 of the samples.")
         linear = RobustGaussianClassifier("sample").fit(X, y).explain()
         assert "mapped" not in linear
 

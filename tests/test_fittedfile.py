@@ -95,3 +95,105 @@ def test_params_are_those_of_a_model_that_could_be_fitted():
     for params in ({"feature_map": "kernels"}, {"feature_map": 1}, {"map": None}):
         with pytest.raises(FieldError, match="params"):
             check_params(params, known, classes)
+
+
+@pytest.fixture(scope="module")
+def joint(skewed):
+    X, y = skewed()
+    clf = RobustGaussianClassifier(feature_map="none", random_state=0).fit(X, y)
+    assert clf.fitted_.second is not None
+    return clf, X
+
+
+SECOND = ("weights", "bias", "fold_weights", "fold_bias", "temperature", "folds")
+
+
+@pytest.mark.parametrize(
+    ("field", "change", "match"),
+    [
+        ("second.weights", lambda a: a[:, 1:], "weights has shape"),
+        ("second.weights", lambda a: a * np.nan, "weights must be between"),
+        ("second.weights", lambda a: a.astype(int), "weights"),
+        ("second.bias", lambda a: a[1:], "bias has shape"),
+        ("second.bias", lambda a: a * np.inf, "bias must be between"),
+        ("second.fold_weights", lambda a: a[1:], "has shape"),
+        ("second.fold_weights", lambda a: a[:, :, 1:], "fold_weights has shape"),
+        ("second.fold_weights", lambda a: 1e200 * np.sign(a), "fold_weights must be between"),
+        ("second.fold_bias", lambda a: a[:, 1:], "fold_bias has shape"),
+        ("second.fold_bias", lambda a: a * np.nan, "fold_bias must be between"),
+        ("second.temperature", lambda a: np.asarray(-a), "temperature must be between"),
+        ("second.temperature", lambda a: np.asarray(0.0 * a), "temperature must be between"),
+        ("second.temperature", lambda a: a[None], "temperature has shape"),
+        ("second.folds", lambda a: a[1:], "folds has shape"),
+        ("second.folds", lambda a: a + 1, "folds must be between"),
+        ("second.folds", lambda a: a - 2, "folds must be between"),
+        ("second.folds", lambda a: a.astype(float), "folds"),
+        ("added_weights", lambda a: a[:, 1:], "added_weights has shape"),
+        ("added_weights", lambda a: a * np.nan, "added_weights must be between"),
+        ("added_bias", lambda a: a[1:], "added_bias has shape"),
+        ("added_bias", lambda a: a * np.inf, "added_bias must be between"),
+    ],
+)
+def test_fields_of_a_second_opinion_are_checked(joint, field, change, match):
+    arrays, settings = joint[0].fitted_.to_state()
+    check_gaussians(arrays, settings)
+    with pytest.raises(FieldError, match=match):
+        check_gaussians({**arrays, field: change(arrays[field])}, settings)
+
+
+@pytest.mark.parametrize("field", [*(f"second.{f}" for f in SECOND), "added_weights", "added_bias"])
+def test_a_second_opinion_is_whole_or_absent(joint, field):
+    arrays, settings = joint[0].fitted_.to_state()
+    del arrays[field]
+    with pytest.raises(FieldError, match="is missing|belong together"):
+        check_gaussians(arrays, settings)
+    for name in [name for name in arrays if name.startswith(("second.", "added_"))]:
+        del arrays[name]
+    check_gaussians(arrays, settings)
+
+
+def test_predictions_do_not_go_without_the_opinion_that_labels_are_judged_by(joint):
+    arrays, settings = joint[0].fitted_.to_state()
+    for part in ("second.", "added_"):
+        some = {name: a for name, a in arrays.items() if not name.startswith(part)}
+        with pytest.raises(FieldError, match="belong together"):
+            check_gaussians(some, settings)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_a_second_opinion_of_other_values_is_refused_or_does_no_harm(joint, tmp_path, dtype):
+    clf, X = joint
+    clf.save(tmp_path / "good")
+    arrays, header = crafted.read(tmp_path / "good")
+    some = X[:5].astype(dtype)
+    for what, others in crafted.other_arrays(arrays):
+        if not what.startswith(("second", "added")):
+            continue
+        crafted.write(tmp_path / "other", others, header)
+        try:
+            found = RobustGaussianClassifier.load(tmp_path / "other")
+        except ModelFileError:
+            continue
+        assert np.isfinite(found.predict_proba(some)).all(), what
+        assert np.isfinite(score_labels(found, some, found.predict(some)).quality).all(), what
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("feature_map", ["none", "kernel"])
+def test_a_second_opinion_comes_back_to_the_last_bit(skewed, tmp_path, feature_map, dtype):
+    X, y = skewed()
+    X = X.astype(dtype)
+    clf = RobustGaussianClassifier(feature_map=feature_map, random_state=0).fit(X, y)
+    assert clf.fitted_.second is not None
+    clf.save(tmp_path / "model")
+    assert crafted.read(tmp_path / "model")[1]["version"] == 4
+    again = RobustGaussianClassifier.load(tmp_path / "model")
+    assert again.explain() == clf.explain()
+    for method in ("predict_proba", "decision_function", "score_samples"):
+        np.testing.assert_array_equal(getattr(clf, method)(X), getattr(again, method)(X))
+    np.testing.assert_array_equal(again.coef_, clf.coef_)
+    one, other = (score_labels(model, X, y) for model in (clf, again))
+    np.testing.assert_array_equal(one.quality, other.quality)
+    again.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()

@@ -249,7 +249,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     def explain(self) -> str:
         """What was found out about the labels, in words."""
         check_is_fitted(self)
-        return " ".join(filter(None, [self._explain_labels(), self.fitted_.explain_map()]))
+        return " ".join(filter(None, [self._explain_labels(), self.fitted_.explain()]))
 
     def _explain_labels(self) -> str:
         kept = f"{self.support_.sum()} of {len(self.support_)} samples count"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from rehead._typing import Array, Features
+from rehead.gaussian import Composition
 
 ROWS = 256  # a block's copies stay small beside the features
 _SEED = 20190610  # any fixed number: fingerprints must agree between sessions
@@ -43,3 +44,53 @@ def fingerprint(X: Features, codes: Array, dtype: Any = None) -> Array:
     # A product of its own keeps the label from cancelling against a feature.
     hashes: Array = (out ^ (out >> np.uint64(29))) * odd[-1, 1] + of_label
     return hashes
+
+
+class Recognised(NamedTuple):
+    """Which rows are known, how much of them counted, to which class, and their folds (or -1)."""
+
+    known: Array
+    weights: Array
+    counted_as: Array
+    folds: Array
+
+
+class KnownRows(NamedTuple):
+    """How much of each training row some estimates contain, found again by its fingerprint.
+
+    Sorted by ``fingerprints``; weights and classes are those of a :class:`Composition`. ``folds``
+    are those of a second opinion, where there is one.
+    """
+
+    fingerprints: Array
+    weights: Array
+    counted_as: Array
+    folds: Array | None = None
+
+    @classmethod
+    def from_training(
+        cls, X: Features, codes: Array, composition: Composition, folds: Array | None = None
+    ) -> Self:
+        """Of training rows and their labels."""
+        found = fingerprint(X, codes)
+        order = np.argsort(found)
+        return cls(
+            found[order],
+            composition.weights[order],
+            composition.counted_as[order],
+            None if folds is None else folds[order],
+        )
+
+    def look_up(self, X: Features, codes: Array, dtype: Any = None) -> Recognised:
+        """What is known of some rows with these labels.
+
+        ``dtype`` is that of the training rows (default: the same as that of these).
+        """
+        wanted = fingerprint(X, codes, dtype)
+        at = np.searchsorted(self.fingerprints, wanted).clip(max=len(self.fingerprints) - 1)
+        known: Array = self.fingerprints[at] == wanted
+        counted = known & (self.weights[at] > 0)
+        weights = np.where(counted, self.weights[at], 0.0)
+        counted_as = np.where(counted, self.counted_as[at], codes)
+        folds = np.full(len(at), -1) if self.folds is None else np.where(known, self.folds[at], -1)
+        return Recognised(known, weights, counted_as, folds)

@@ -14,8 +14,8 @@ import numpy as np
 
 from rehead._typing import Array, Features, MappedFeatures, some_rows
 from rehead.files import persist
-from rehead.fingerprint import fingerprint
-from rehead.fittedfile import check_gaussians, invertible
+from rehead.fingerprint import KnownRows, Recognised
+from rehead.fittedfile import check_gaussians, gaussians_of
 from rehead.gaussian import ByClass, Composition, Fit, NoiseModel, TiedGaussians, estimate
 from rehead.gaussian.choose_map import map_for
 from rehead.gaussian.doubts import doubts_about_labels, doubts_about_sizes
@@ -23,7 +23,7 @@ from rehead.gaussian.fit import Alone
 from rehead.gaussian.kernel_map import KernelMap
 from rehead.gaussian.kernels import whiten
 from rehead.gaussian.leave_one_out import leave_one_out_scores
-from rehead.gaussian.linear import LinearScores, SecondOpinion
+from rehead.gaussian.linear import SecondOpinion
 from rehead.gaussian.options import Choice
 from rehead.gaussian.threads import own_threads
 from rehead.gaussian.typical import Reference, make_reference, strange_distances
@@ -43,56 +43,6 @@ class LabelVerdicts(NamedTuple):
     probability: Array
     distance: Array
     known: Array
-
-
-class Recognised(NamedTuple):
-    """Which rows are known, how much of them counted, to which class, and their folds (or -1)."""
-
-    known: Array
-    weights: Array
-    counted_as: Array
-    folds: Array
-
-
-class KnownRows(NamedTuple):
-    """How much of each training row some estimates contain, found again by its fingerprint.
-
-    Sorted by ``fingerprints``; weights and classes are those of a :class:`Composition`. ``folds``
-    are those of a second opinion, where there is one.
-    """
-
-    fingerprints: Array
-    weights: Array
-    counted_as: Array
-    folds: Array | None = None
-
-    @classmethod
-    def from_training(
-        cls, X: Features, codes: Array, composition: Composition, folds: Array | None = None
-    ) -> Self:
-        """Of training rows and their labels."""
-        found = fingerprint(X, codes)
-        order = np.argsort(found)
-        return cls(
-            found[order],
-            composition.weights[order],
-            composition.counted_as[order],
-            None if folds is None else folds[order],
-        )
-
-    def look_up(self, X: Features, codes: Array, dtype: Any = None) -> Recognised:
-        """What is known of some rows with these labels.
-
-        ``dtype`` is that of the training rows (default: the same as that of these).
-        """
-        wanted = fingerprint(X, codes, dtype)
-        at = np.searchsorted(self.fingerprints, wanted).clip(max=len(self.fingerprints) - 1)
-        known: Array = self.fingerprints[at] == wanted
-        counted = known & (self.weights[at] > 0)
-        weights = np.where(counted, self.weights[at], 0.0)
-        counted_as = np.where(counted, self.counted_as[at], codes)
-        folds = np.full(len(at), -1) if self.folds is None else np.where(known, self.folds[at], -1)
-        return Recognised(known, weights, counted_as, folds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,12 +113,10 @@ class FittedGaussians:
         gaussians, noise = self.alone
         return replace(self, gaussians=gaussians, noise=noise, second=None, alone=None)
 
-    def explain_map(self) -> str:
-        """That features were mapped, in words; nothing where they were not."""
-        if self.kernel_map is None:
-            return ""
-        n = len(self.kernel_map.landmarks)
-        return f"Features were mapped by their similarity to {n} of the samples."
+    def explain(self) -> str:
+        """What there is beside Gaussians of the features as they are, in words."""
+        parts = (self.kernel_map, self.second)
+        return " ".join(part.explain() for part in parts if part is not None)
 
     def scores(self, X: Features) -> Array:
         """The log posterior up to a term that all classes share."""
@@ -341,18 +289,7 @@ class FittedGaussians:
     def from_state(cls, arrays: dict[str, Array], settings: dict[str, Any]) -> Self:
         """From :meth:`to_state`, or from what earlier versions wrote; each field is checked."""
         check_gaussians(arrays, settings)
-        g = replace(
-            invertible(arrays),
-            shrunk=settings["shrunk"],
-            estimated=settings["estimated"],
-            temperature=settings.get("temperature", 1.0),
-            offsets=arrays.get("offsets"),
-            added=(
-                LinearScores(arrays["added_weights"], arrays["added_bias"])
-                if "added_weights" in arrays
-                else None
-            ),
-        )
+        g = gaussians_of(arrays, settings)
         second = SecondOpinion.from_arrays(arrays, "second.") if "second.bias" in arrays else None
         # Earlier files say -1 where a row counted for no class, and have no totals.
         weights, counted_as = arrays["seen_weights"], arrays["seen_members"].clip(min=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ from rehead.files.schema import (
 )
 from rehead.gaussian import TiedGaussians, tied_gaussians
 from rehead.gaussian.kernel_map import FARTHEST
+from rehead.gaussian.linear import LinearScores
 from rehead.gaussian.options import OPTIONS, resolve_options
 
 GAUSSIANS: Fields = {
@@ -116,8 +118,8 @@ def check_gaussians(
         if name in parts:
             check_fields(parts.pop(name), fields, sizes, f"{where}{name}.")
     require(not parts, f"{where}{next(iter(parts), '')} is nothing that rehead knows.")
-    both = ("added_weights" in arrays) == ("added_bias" in arrays)
-    require(both, f"{where}added_weights and added_bias belong together.")
+    added = {name in arrays for name in ("added_weights", "added_bias", "second.weights")}
+    require(len(added) == 1, f"{where}added_weights, added_bias and second belong together.")
     if "class_totals" in arrays:
         members = arrays["seen_members"].clip(min=0)
         whole_of = arrays["class_totals"][members] * (1 + ROUNDING)
@@ -125,7 +127,7 @@ def check_gaussians(
         require(bool(fits), f"{where}class_totals must not be less than one of their rows.")
 
 
-def invertible(arrays: Mapping[str, Array]) -> TiedGaussians:
+def gaussians_of(arrays: Mapping[str, Array], settings: Mapping[str, Any]) -> TiedGaussians:
     """The Gaussians of a file, whose covariance must have the inverse that it had."""
     with np.errstate(over="ignore", invalid="ignore"):
         g = tied_gaussians(arrays["means"], arrays["covariance"], arrays["priors"])
@@ -133,7 +135,15 @@ def invertible(arrays: Mapping[str, Array]) -> TiedGaussians:
     require(g.shrunk <= ROUNDING, "covariance must be positive definite.")
     right = np.isfinite(g.weights).all() and np.isfinite(g.norms).all()
     require(bool(right), "means are too far apart for the covariance.")
-    return g
+    added = "added_weights" in arrays
+    return replace(
+        g,
+        shrunk=settings["shrunk"],
+        estimated=settings["estimated"],
+        temperature=settings.get("temperature", 1.0),
+        offsets=arrays.get("offsets"),
+        added=LinearScores(arrays["added_weights"], arrays["added_bias"]) if added else None,
+    )
 
 
 CLASSIFIER: Fields = {"params": mapping, "feature_names": nullable(each(text, "d"))}

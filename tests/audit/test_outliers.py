@@ -115,7 +115,7 @@ def test_strange_training_samples_are_found_among_the_others():
     clf = RobustGaussianClassifier(random_state=0).fit(X, labels)
     p = typicality(clf, X, labels)
     assert roc_auc_score(strange, -p) > 0.9
-    nearest = clf.fitted_.gaussians.distances(X).min(axis=1)
+    nearest = clf.fitted_.distances(X).min(axis=1)
     assert roc_auc_score(strange, -p) > roc_auc_score(strange, nearest) + 0.05
 
 

@@ -102,7 +102,7 @@ def test_features_are_mapped_where_that_is_asked_for(succeed, fail):
     np.save("x.npy", X + 0.05 * rng.normal(size=X.shape))
     np.save("y.npy", y)
     train = ["fit", "x.npy", "--labels", "y.npy", "-o", "head"]
-    assert "mapped by their similarity to 300" in succeed(*train, "--feature-map", "kernel")
+    assert "mapped by their similarity to 66" in succeed(*train, "--feature-map", "kernel")
     succeed("predict", "head", "x.npy", "-o", "out.csv")
     with Path("out.csv").open(newline="") as file:
         right = np.array([int(r["label"]) for r in csv.DictReader(file)]) == y

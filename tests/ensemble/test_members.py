@@ -215,12 +215,12 @@ def test_a_member_is_judged_by_its_own_bookkeeping(memorised):
     member = fit_members(problem, opinion, ["deep"])["deep"]
     P = opinion.class_shares(slice(None))
     np.testing.assert_allclose(member.class_totals, P.sum(axis=0))
-    known, inside = member.recognise(layers["deep"][:4000], y[:4000])
-    assert known.all()
+    found, inside = member.recognise(layers["deep"][:4000], y[:4000])
+    assert found.known.all()
     np.testing.assert_array_equal(inside.counted_as, P.argmax(axis=1))
     np.testing.assert_array_equal(inside.weights, P.max(axis=1))
     new, _ = member.recognise(layers["deep"][4000:], y[4000:])
-    assert not new.any()
+    assert not new.known.any()
 
 
 def test_a_member_tells_how_it_was_made(memorised):

@@ -37,14 +37,34 @@ def peak_share(work, layers):
     return peak / sum(X.nbytes for X in layers.values()), found
 
 
+def linear():
+    """Trying maps takes a number of bytes that does not depend on the layers."""
+    return LayerEnsemble(random_state=0, feature_map="none")
+
+
+def test_what_a_map_takes_grows_by_less_than_half_of_what_the_layers_do(layers, monkeypatch):
+    monkeypatch.setattr("rehead.gaussian.rows.IN_MEMORY", 0)
+    X, y = layers
+    peaks, sizes = [], []
+    for n in (6_000, 12_000):
+        train = rows(X, slice(0, n))
+        validation = rows(X, slice(N - 2000, N)), y[N - 2000 :]
+        fit = lambda: LayerEnsemble(random_state=0).fit(train, y[:n], validation)  # noqa: B023, E731
+        sizes.append(sum(Z.nbytes for Z in train.values()))
+        peaks.append(peak_share(fit, train)[0] * sizes[-1])
+    assert peaks[1] - peaks[0] < 0.5 * (sizes[1] - sizes[0])
+
+
 @pytest.mark.filterwarnings("ignore::rehead.ReheadWarning")
 @pytest.mark.parametrize("held_out", [True, False])
-def test_a_consensus_holds_less_than_half_of_its_layers(layers, held_out):
+def test_a_consensus_holds_less_than_half_of_its_layers(layers, held_out, monkeypatch):
+    """Beside a fixed number of bytes, which would be all of layers as small as these."""
+    monkeypatch.setattr("rehead.gaussian.rows.IN_MEMORY", 0)
     X, y = layers
     train, last = rows(X, slice(0, N - 2000)), slice(N - 2000, N)
     validation = (rows(X, last), y[last]) if held_out else None
     share, model = peak_share(
-        lambda: LayerEnsemble(random_state=0).fit(train, y[: N - 2000], validation), train
+        lambda: linear().fit(train, y[: N - 2000], validation), train
     )
     assert share < 0.5
     assert ("stack" in model.members_) == held_out  # joined layers are in it

@@ -8,9 +8,9 @@ from scipy.special import logsumexp, softmax
 from scipy.stats import multivariate_normal
 
 from rehead import RobustGaussianClassifier, find_mislabelled, noise, score_labels
-from rehead.gaussian.anchored import REGULARISATIONS, Regularisation, training_rows
-from rehead.gaussian.rows import group_by_class
+from rehead.gaussian.anchored import REGULARISATIONS
 from rehead.gaussian.settings import SETTINGS
+from rehead.gaussian.training import Regularisation
 
 
 def fit(X, y, **kwargs):
@@ -187,21 +187,6 @@ def test_a_far_row_that_alone_is_doubtful(task):
     assert clf.fit(X, y, trusted=np.arange(len(y)) > 0).score(X[1:], y[1:]) > 0.9
 
 
-def test_far_rows_do_not_count_and_the_noise_is_fitted_to_some_of_the_rest(blobs, monkeypatch):
-    few = dataclasses.replace(SETTINGS, noise_sample=50)
-    monkeypatch.setattr("rehead.gaussian.anchored.SETTINGS", few)
-    X, y = blobs(sizes=(100, 100))
-    X[3] = 1e6
-    w = np.where(np.arange(200) < 10, 0.0, 0.01)
-    w[3] = 0.01
-    rows = training_rows(group_by_class(X, y, 2, weights=w), np.random.default_rng(0))
-    assert len(rows.sampled) == 50
-    assert set(rows.sampled) <= set(np.flatnonzero(w))
-    # A weight of ``unit`` counts as one sample.
-    assert rows.unit == pytest.approx(0.01)
-    np.testing.assert_allclose(rows.counts, np.where((w > 0) & (np.arange(200) != 3), 1.0, 0.0))
-
-
 def test_doubtful_samples_count_for_less_where_that_makes_the_labels_more_likely(
     blobs, monkeypatch
 ):
@@ -213,20 +198,6 @@ def test_doubtful_samples_count_for_less_where_that_makes_the_labels_more_likely
     first = fit(X, labels, shrinkage=0.1)
     assert both.noise_.nll < first.noise_.nll
     assert (both.n_iter_ > first.n_iter_).all()
-
-
-def test_moments_and_composition_of_training_rows_agree(blobs, brute):
-    X, y = blobs(sizes=(40, 30, 20))
-    rng = np.random.default_rng(0)
-    w, trust = rng.choice([0.5, 1.0, 3.0], size=90), rng.random(90)
-    rows = training_rows(group_by_class(X, y, 3, weights=w), rng)
-    moments, inside = rows.moments(trust), rows.composition(trust)
-    means, covariance = brute.tied(X, y, trust * w)
-    np.testing.assert_allclose(moments.means, means)
-    np.testing.assert_allclose(np.tril(moments.covariance), np.tril(covariance), atol=1e-12)
-    np.testing.assert_allclose(inside.class_totals, moments.weights)
-    # One copy of a row is left out, also where it counts more than once.
-    np.testing.assert_allclose(inside.weights, trust * np.minimum(w, 1.0))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -17,7 +17,6 @@ from rehead.gaussian.kernel_map import (
 )
 from rehead.gaussian.kernels import BLOCK
 from rehead.gaussian.rows import group_by_class
-from rehead.gaussian.settings import SETTINGS
 
 
 @pytest.fixture(scope="module", name="X")
@@ -168,11 +167,11 @@ def test_rows_that_do_not_count_make_no_landmarks():
     X, codes = rng.normal(size=(200, 3)), np.arange(200) % 2
     X[7] = 1e6
     weights = np.where(np.arange(200) < 150, 1.0, 0.0)
-    m = map_of_rows(group_by_class(X, codes, 2, weights=weights), rng)
+    m = map_of_rows(group_by_class(X, codes, 2, weights=weights), rng, 300, 1.0)
     assert len(m.landmarks) == 149
     assert np.abs(m.landmarks).max() < 10
-    usual = map_of_rows(group_by_class(rng.normal(size=(500, 3)), np.arange(500) % 2, 2), rng)
-    assert len(usual.landmarks) == SETTINGS.landmarks
+    usual = map_of_rows(group_by_class(X, codes, 2), rng, 40, 1.0)
+    assert len(usual.landmarks) == 40
 
 
 def test_arrays_hold_everything(X):

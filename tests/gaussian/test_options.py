@@ -125,7 +125,7 @@ def test_a_preset_takes_no_other_settings(estimator, given):
 
 @pytest.mark.parametrize("estimator", USAGE)
 def test_features_are_mapped_where_it_is_asked_for_or_by_the_choice_of_the_default(estimator):
-    usual = "auto" if estimator in ("anchored", "auto") else "none"
+    usual = "auto" if estimator == "auto" else "none"
     assert resolve_options(estimator, None, {}).options.feature_map == usual
     for asked in ("auto", "none", "kernel"):
         found = resolve_options(estimator, None, {"feature_map": asked})

@@ -181,3 +181,65 @@ def test_the_name_of_the_column_is_told(noisy):
     for scale, what in ((1e-200, "varies by no more than"), (1e200, "has values as large as")):
         with pytest.raises(ValueError, match=f"Feature 'c' {what}"):
             classifier("auto").fit(frame.assign(c=frame.c * scale), y)
+
+
+class TestSecondOpinion:
+    """With regressions beside the Gaussians, on features as they are and after a map."""
+
+    @pytest.fixture(params=["none", "kernel"])
+    def taken(self, request, skewed):
+        X, y = skewed(500)
+
+        def fit(Z):
+            clf = RobustGaussianClassifier(feature_map=request.param, random_state=0)
+            clf.fit(Z, y)
+            assert clf.fitted_.second is not None
+            return clf
+
+        return fit, X, y
+
+    @pytest.mark.parametrize("power", [-455, -20, 20, 455])
+    def test_powers_of_two_change_nothing(self, taken, power):
+        fit, X, y = taken
+        Z = np.ldexp(X, power)
+        for a, b in zip(judged(fit(X), X, y), judged(fit(Z), Z, y), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+    @pytest.mark.parametrize("power", [-100, -20, 20, 100])
+    def test_powers_of_two_in_single_precision(self, taken, power):
+        fit, X, y = taken
+        X = X.astype(np.float32)
+        Z = np.ldexp(X, power)
+        one, other = judged(fit(X), X, y), judged(fit(Z), Z, y)
+        if abs(power) <= 20:
+            for a, b in zip(one, other, strict=True):
+                np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(one[0].argmax(axis=1), other[0].argmax(axis=1))
+
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_far_rows_are_judged_by_numbers(self, taken, dtype):
+        fit, X, y = taken
+        X = X.astype(dtype)
+        model = fit(X)
+        for large in (*LARGER, *-np.array(LARGER)):
+            new = np.array([[large] * 5, [-large, large, 0.0, 1.0, large]])
+            assert_finite(model, new, [0, 1], large)
+        Z = X.copy()
+        Z[5, 2], Z[9] = (1e38, -1e37) if dtype is np.float32 else (1e139, -1e100)
+        model = fit(Z)
+        assert_finite(model, Z, y, "far in the fit")
+        assert model.score(X, y) > 0.9
+
+    def test_features_of_different_scale(self, taken):
+        fit, X, y = taken
+        Z = X * 10.0 ** np.array([-120, -5, 0, 5, 120])
+        model = fit(Z)
+        assert_finite(model, Z, y, "columns")
+        assert model.score(Z, y) > fit(X).score(X, y) - 0.02
+
+    def test_constant_features(self, taken):
+        fit, X, y = taken
+        Z = np.column_stack([X, np.full(len(X), 1e6), np.zeros(len(X))])
+        model = fit(Z)
+        assert_finite(model, Z, y, "constant")
+        assert model.score(Z, y) > fit(X).score(X, y) - 0.02

@@ -68,6 +68,19 @@ def test_number_of_threads_changes_no_bit(blobs, estimator):
     assert digests[0] == digests[1]
 
 
+@pytest.mark.parametrize("feature_map", ["none", "kernel"])
+def test_number_of_threads_changes_no_bit_of_a_second_opinion(skewed, feature_map, monkeypatch):
+    monkeypatch.setattr("rehead.gaussian.threads.WORTH_IT", 0.0)
+    X, y = skewed(3000)
+    digests = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            model = RobustGaussianClassifier(feature_map=feature_map, random_state=0)
+            digests.append(digest(model, X, y))
+            assert model.fitted_.second is not None
+    assert digests[0] == digests[1]
+
+
 def digest(model, X, y):
     """Everything that a fit gives, to the last bit."""
     model.fit(X, y)

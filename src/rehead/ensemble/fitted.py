@@ -215,8 +215,8 @@ class FittedEnsemble:
         else:
             found = [] if self.noise is None else [self.noise.verdict()]
         for name, member in self.members.items():
-            if member.kernel_map is not None:
-                found.append(f"{name}: {member.explain_map()}")
+            said = member.explain()
+            found += [f"{name}: {said}"] if said else []
         return "\n".join([*found, f"Weights of the members: {shares}."])
 
     def to_state(self) -> tuple[dict[str, Array], dict[str, Any]]:

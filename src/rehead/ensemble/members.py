@@ -18,7 +18,8 @@ from rehead._progress import step
 from rehead._typing import Array, Features
 from rehead.ensemble.judges import Opinion
 from rehead.ensemble.problem import Problem
-from rehead.fitted import FittedGaussians, KnownRows
+from rehead.fingerprint import KnownRows
+from rehead.fitted import FittedGaussians
 from rehead.gaussian import ByClass, Composition, TiedGaussians
 from rehead.gaussian.anchored import REGULARISATIONS
 from rehead.gaussian.calibration import calibrate

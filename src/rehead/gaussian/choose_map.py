@@ -45,7 +45,7 @@ def choose_map(data: ByClass, rng: np.random.Generator) -> KernelMap | None:
         return None
     usual, counts = _nats(sampled)
     n_landmarks = landmarks_for(data)
-    fewer = min(n_landmarks, len(sampled.X) // SETTINGS.rows_a_landmark)
+    fewer = min(n_landmarks, sum(map(len, sampled.rows)) // SETTINGS.rows_a_landmark)
     best_width, best = None, usual
     for width in SETTINGS.kernel_widths:
         kernel_map = map_of_rows(sampled, np.random.default_rng(seed), fewer, width)
@@ -60,7 +60,9 @@ def choose_map(data: ByClass, rng: np.random.Generator) -> KernelMap | None:
 def some_of_each_class(data: ByClass, rng: np.random.Generator) -> ByClass:
     """A sample of the rows, in which no class is missing."""
     n = sum(len(rows) for rows in data.rows)
-    share = min(SETTINGS.map_sample / n, 1.0)
+    if n <= SETTINGS.map_sample:
+        return data
+    share = SETTINGS.map_sample / n
     drawn = [
         rng.choice(rows, min(len(rows), max(round(share * len(rows)), 5)), replace=False)
         for rows in data.rows

@@ -9,6 +9,9 @@ import numpy as np
 
 from rehead._typing import BLOCK, Array, Features
 
+LARGEST = 1e150
+"""About how large scores are where they would not be numbers; sums of them still are."""
+
 
 class LinearScores(NamedTuple):
     """``x @ weights.T + bias``: one score a class.
@@ -24,8 +27,15 @@ class LinearScores(NamedTuple):
     bias: Array
 
     def of(self, block: Array) -> Array:
-        """Scores of some rows, in double precision."""
-        scores: Array = np.asarray(block, np.float64) @ self.weights.T + self.bias
+        """Scores of some rows, in double precision; of absurdly far ones, by their direction."""
+        X = np.asarray(block, np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores: Array = X @ self.weights.T + self.bias
+        beyond = ~np.isfinite(scores).all(axis=1)
+        if beyond.any():
+            x, w = X[beyond], self.weights
+            x = x / np.abs(x).max(axis=1, keepdims=True)
+            scores[beyond] = LARGEST * (x @ (w / np.abs(w).max()).T)
         return scores
 
     def times(self, factor: float) -> LinearScores:
@@ -76,6 +86,10 @@ class SecondOpinion(NamedTuple):
         """Scores of both, from those of the Gaussians, none of which has seen the row."""
         joint: Array = scores / self.temperature + self.regressions.scores(X, folds)
         return joint
+
+    def explain(self) -> str:
+        """That it was taken, in words."""
+        return "A logistic regression that knows of the noise was a second opinion."
 
     def to_arrays(self, prefix: str) -> dict[str, Array]:
         """As the arrays of a file."""

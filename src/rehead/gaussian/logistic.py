@@ -89,6 +89,8 @@ def fit_logistic(noisy: NoisyRows, scaling: Scaling, ridge: float) -> LinearScor
     >>> found.of(np.array([[-3.0], [3.0]])).argmax(axis=1)
     array([0, 1])
     """
+    # What does not count may be so far away that its scores are no numbers.
+    noisy = noisy.only(noisy.counts > 0)
     n_classes, d = noisy.of_label.shape[1], len(scaling.scale)
     total = float(noisy.counts.sum())
     # In these coordinates the loss is about as curved in all directions.

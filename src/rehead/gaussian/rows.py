@@ -17,7 +17,7 @@ from rehead.gaussian.kernels import BLOCK, Moments, Rows, Subset, evenly_spaced
 from rehead.gaussian.threads import ordered_map, own_threads, ranges
 
 IN_MEMORY = 64 * 2**20
-"""Bytes that mapped rows may take; more are mapped anew each time they are read."""
+"""Bytes that mapped or joined rows may take; more are made anew each time they are read."""
 SHIFT_ROWS = 15
 """Rows whose median is subtracted before anything is multiplied. A handful is enough: the point is
 to remove an offset many times the spread, which single precision would not survive. A mean would
@@ -156,6 +156,22 @@ def _point_near(X: Features, rows: Array) -> Array:
     middle = len(sampled) // 2
     point: Array = np.partition(sampled, middle, axis=0)[middle]
     return point
+
+
+def rows_at_hand(X: Features, rows: Array) -> tuple[Features, Array]:
+    """Some rows that are read many times, and their numbers in what holds them.
+
+    What is made each time it is asked for is made once, where that is little: mapped rows, which
+    cost most, and others if they are few of all, or small.
+    """
+    size = len(rows) * X.shape[1] * X.dtype.itemsize
+    little = max(IN_MEMORY, len(X) * X.shape[1] * X.dtype.itemsize // 4)
+    if isinstance(X, np.ndarray) or (size > little and not isinstance(X, MappedFeatures)):
+        return X, rows
+    made = np.empty((len(rows), X.shape[1]), X.dtype)
+    for a in range(0, len(rows), BLOCK):
+        made[a : a + BLOCK] = X[rows[a : a + BLOCK]]
+    return made, np.arange(len(rows))
 
 
 class PooledMoments(NamedTuple):

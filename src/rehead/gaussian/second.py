@@ -26,6 +26,7 @@ from rehead.gaussian.logistic import (
     scaling_of,
 )
 from rehead.gaussian.probability import corrected_nll
+from rehead.gaussian.rows import rows_at_hand
 from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.training import TrainingRows, clearly_better, share_of_wrong
 
@@ -115,14 +116,12 @@ def rows_to_learn_from(rows: TrainingRows, rng: np.random.Generator) -> Array:
 
 def noisy_rows(rows: TrainingRows, learnt: Array, T: Array) -> NoisyRows:
     """Rows to learn from, and how likely each class makes their labels."""
-    codes, X, at = rows.codes[learnt], rows.data.X, learnt
+    codes = rows.codes[learnt]
+    X, at = rows_at_hand(rows.data.X, learnt)
     of_label = T[:, codes].T.astype(X.dtype)
     if rows.data.trusted is not None:
         known = rows.data.trusted[learnt]
         of_label[known] = np.eye(len(T))[codes[known]]
-    if not isinstance(X, np.ndarray):
-        # What is put together each time it is asked for is put together once.
-        X, at = X[learnt], np.arange(len(learnt))
     return NoisyRows(X, at, of_label, rows.counts[learnt])
 
 

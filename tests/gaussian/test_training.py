@@ -1,0 +1,119 @@
+"""The rows that the noise is found in: which count, how often, and what is made of them."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from rehead.gaussian.calibration import Priors, calibrate
+from rehead.gaussian.rows import group_by_class
+from rehead.gaussian.settings import SETTINGS
+from rehead.gaussian.training import (
+    Regularisation,
+    calibrated,
+    clearly_better,
+    regularisations,
+    share_of_wrong,
+    training_rows,
+)
+
+
+def rows_of(X, y, n_classes, **more):
+    return training_rows(group_by_class(X, y, n_classes, **more), np.random.default_rng(0))
+
+
+def test_each_amount_goes_towards_the_identity_first_and_then_towards_the_diagonal():
+    assert regularisations((0.1, 0.5)) == (
+        Regularisation(0.1, False),
+        Regularisation(0.5, False),
+        Regularisation(0.1, True),
+        Regularisation(0.5, True),
+    )
+
+
+def test_far_rows_do_not_count_and_the_noise_is_fitted_to_some_of_the_rest(blobs, monkeypatch):
+    few = dataclasses.replace(SETTINGS, noise_sample=50)
+    monkeypatch.setattr("rehead.gaussian.training.SETTINGS", few)
+    X, y = blobs(sizes=(100, 100))
+    X[3] = 1e6
+    w = np.where(np.arange(200) < 10, 0.0, 0.01)
+    w[3] = 0.01
+    rows = training_rows(group_by_class(X, y, 2, weights=w), np.random.default_rng(0))
+    assert len(rows.sampled) == 50
+    assert set(rows.sampled) <= set(np.flatnonzero(w))
+    # A weight of ``unit`` counts as one sample.
+    assert rows.unit == pytest.approx(0.01)
+    np.testing.assert_allclose(rows.counts, np.where((w > 0) & (np.arange(200) != 3), 1.0, 0.0))
+
+
+def test_moments_and_composition_of_training_rows_agree(blobs, brute):
+    X, y = blobs(sizes=(40, 30, 20))
+    rng = np.random.default_rng(0)
+    w, trust = rng.choice([0.5, 1.0, 3.0], size=90), rng.random(90)
+    rows = training_rows(group_by_class(X, y, 3, weights=w), rng)
+    moments, inside = rows.moments(trust), rows.composition(trust)
+    means, covariance = brute.tied(X, y, trust * w)
+    np.testing.assert_allclose(moments.means, means)
+    np.testing.assert_allclose(np.tril(moments.covariance), np.tril(covariance), atol=1e-12)
+    np.testing.assert_allclose(inside.class_totals, moments.weights)
+    # One copy of a row is left out, also where it counts more than once.
+    np.testing.assert_allclose(inside.weights, trust * np.minimum(w, 1.0))
+
+
+def test_scores_of_sampled_rows_are_those_of_refits_without_them(blobs, refitted):
+    X, y = blobs(sizes=(15, 15))
+    rows = rows_of(X, y, 2)
+    everything = np.ones(len(y))
+    gaussians = Regularisation(0.0).gaussians(rows.moments(everything)).without_priors()
+    scores = rows.sampled_scores(everything, gaussians)
+    p = np.exp(scores - scores.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(p / p.sum(axis=1, keepdims=True), refitted(X, y), rtol=1e-7)
+
+
+def test_labels_that_are_known_say_nothing_about_the_noise_unless_all_are_known(blobs):
+    X, y = blobs(sizes=(30, 30))
+    trusted = np.arange(60) < 20
+    rows = rows_of(X, y, 2, trusted=trusted)
+    np.testing.assert_array_equal(rows.sampled_doubtful, np.where(trusted, 0.0, 1.0))
+    every = rows_of(X, y, 2, trusted=np.ones(60, bool))
+    np.testing.assert_array_equal(every.sampled_doubtful, np.ones(60))
+
+
+def test_the_share_of_wrong_labels_counts_known_ones_as_right(blobs):
+    X, y = blobs(sizes=(30, 30))
+    weights = np.where(np.arange(60) < 20, 2.0, 1.0)
+    right = np.full(60, 0.25)
+    assert share_of_wrong(rows_of(X, y, 2, weights=weights), right) == pytest.approx(0.75)
+    rows = rows_of(X, y, 2, weights=weights, trusted=np.arange(60) < 20)
+    assert share_of_wrong(rows, right) == pytest.approx(0.75 * 40 / 80)
+
+
+def test_gaussians_are_calibrated_by_scores_of_the_sampled_rows(blobs):
+    X, y = blobs(sizes=(60, 60, 60), distance=1.0)
+    rows, T = rows_of(X, y, 3), 0.8 * np.eye(3) + 0.2 / 3
+    gaussians = Regularisation(0.1).gaussians(rows.moments(np.ones(180)))
+    scores = rows.sampled_scores(np.ones(180), gaussians)
+    found = calibrated(rows, gaussians, scores, T, "uniform")
+    expected = calibrate(scores, y, T)
+    assert found.temperature == expected.temperature
+    np.testing.assert_allclose(found.priors, 1 / 3)
+    even = Priors.of("uniform", expected.posterior(scores))
+    wanted = expected.with_shift(even.shift).posterior(gaussians.scores(X))
+    np.testing.assert_allclose(found.posterior(X), wanted, rtol=1e-9)
+
+
+def test_better_is_clear_by_two_standard_errors_and_by_the_least_gain():
+    rng = np.random.default_rng(0)
+    before, counts = rng.normal(size=400), np.ones(400)
+    error = 1 / 20
+    gain = rng.normal(size=400)
+    gain = (gain - gain.mean()) / gain.std()
+    assert clearly_better(before - gain - 2.1 * error, before, counts, 0.0)
+    assert not clearly_better(before - gain - 1.9 * error, before, counts, 0.0)
+    assert clearly_better(before - 0.02, before, counts, 0.01)
+    assert not clearly_better(before - 0.02, before, counts, 0.03)
+    assert not clearly_better(before, before, counts, 0.0)
+    # Rows that do not count do not speak.
+    some = np.where(np.arange(400) < 200, 1.0, 0.0)
+    worse = np.where(some > 0, before + 0.1, before - 9.0)
+    assert not clearly_better(worse, before, some, 0.0)
