@@ -22,6 +22,7 @@ from rehead.gaussian.composition import Composition
 from rehead.gaussian.fit import Fit
 from rehead.gaussian.labelnoise import NoiseModel, fit_noise
 from rehead.gaussian.leave_one_out import leave_one_out_scores
+from rehead.gaussian.lost import Taken, another_start
 from rehead.gaussian.options import Options
 from rehead.gaussian.probability import corrected_nll
 from rehead.gaussian.rows import ByClass
@@ -117,7 +118,36 @@ def _best_rounds(rows: TrainingRows, options: Options) -> Rounds:
         other = _rounds(rows, most_likely(rows, everything, (strong,)), options.max_steps)
         if clearly_better(other.nats, rounds.nats, rows.sampled_doubtful, SETTINGS.clear_gain):
             rounds = other
-    return rounds
+    return _with_lost_classes(rows, rounds, options.max_steps)
+
+
+def _with_lost_classes(rows: TrainingRows, best: Rounds, max_steps: int) -> Rounds:
+    """Rounds from other starts, where classes seem to be lost; the best of all."""
+    for ratio in SETTINGS.exchange_ratios:
+        for _ in range(SETTINGS.other_starts):
+            start = another_start(_taken(rows, best), ratio)
+            if start is None:
+                break
+            start = rows.with_known(start)
+            first = most_likely(rows, start, (best.regularisation,))
+            found = _rounds(rows, first, max_steps)
+            if found.noise.nll >= best.noise.nll:
+                break
+            best = found._replace(steps=best.steps + found.steps)
+    return best
+
+
+def _taken(rows: TrainingRows, rounds: Rounds) -> Taken:
+    """What the rows are taken for, judged without their labels."""
+    gaussians = rounds.regularisation.gaussians(rows.moments(rounds.trust))
+    inside = rows.composition(rounds.trust)
+
+    def best(scores: Array, codes: Array) -> Array:
+        return rounds.noise.posterior(scores).argmax(axis=1)
+
+    taken_for = leave_one_out_scores(gaussians, rows.data.X, rows.codes, inside, best)
+    right = 1.0 - rounds.noise.wrong
+    return Taken(np.maximum(rows.codes, 0), taken_for, rounds.trust, rows.counts, right)
 
 
 def candidates_for(rows: TrainingRows) -> tuple[Regularisation, ...]:
@@ -181,8 +211,7 @@ def _next_trust(rows: TrainingRows, now: Round, power: float) -> Array:
     data, inside, least = rows.data, rows.composition(now.trust), SETTINGS.least_class_weight
     weights = partial(now.noise.sample_weights, power=power)
     trust: Array = leave_one_out_scores(now.gaussians, data.X, rows.codes, inside, weights)
-    if data.trusted is not None:
-        trust[data.trusted] = 1.0
+    trust = rows.with_known(trust)
     counted = trust * rows.counts
     for of_class in data.rows:
         if counted[of_class].sum() < min(least, rows.counts[of_class].sum()):

@@ -72,6 +72,10 @@ class Told(NamedTuple):
         """How unlikely a posterior makes each label."""
         return corrected_nll(posterior, self.codes, self.transition)
 
+    def mean(self, nats: Array) -> float:
+        """Of nats of the rows, as often as each counts."""
+        return float(np.average(nats, weights=self.counts))
+
 
 def second_opinion(rows: TrainingRows, found: Trusted, rng: np.random.Generator) -> Joint | None:
     """Fit it, and take it where the labels get clearly more likely; None where they do not."""
@@ -83,6 +87,8 @@ def second_opinion(rows: TrainingRows, found: Trusted, rng: np.random.Generator)
     alike = rows.data.before is not None
     scaling = scaling_of(noisy.X, noisy.rows[noisy.counts > 0], alike=alike)
     ridge = best_ridge(noisy, scaling, told, np.searchsorted(learnt, rows.sampled), rng)
+    if ridge is None:
+        return None
     folds = np.full(len(rows.codes), -1)
     folds[learnt] = deal(rows.codes[learnt], rng)
     regressions = cross_fit(noisy, scaling, ridge, folds[learnt])
@@ -121,19 +127,24 @@ def noisy_rows(rows: TrainingRows, learnt: Array, T: Array) -> NoisyRows:
 
 def best_ridge(
     noisy: NoisyRows, scaling: Scaling, told: Told, at: Array, rng: np.random.Generator
-) -> float:
-    """The ridge under which labels of one fold are most likely.
+) -> float | None:
+    """The ridge under which labels of one fold are most likely, from strong ones to weak ones.
 
-    ``at`` says where the rows with scores are among those to learn from.
+    ``at`` says where the rows with scores are among those to learn from. None where none of them
+    makes the labels of that fold more likely than the Gaussians alone do: that is the end of it.
     """
     held = deal(told.codes, rng) == 0
     kept = np.zeros(len(noisy.rows), bool)
     kept[at[~held]] = True
-    X = noisy.X[noisy.rows[at[held]]]
-
-    def nats(ridge: float) -> float:
+    X, of_fold = noisy.X[noisy.rows[at[held]]], told.only(held)
+    best, least, worse = None, of_fold.mean(of_fold.nats_alone()), 0
+    for ridge in SETTINGS.ridges:
         found = fit_logistic(noisy.only(kept), scaling, ridge)
-        counts = told.counts[held]
-        return float(np.average(told.only(held).pooled(found.of(X))[1], weights=counts))
-
-    return min(SETTINGS.ridges, key=nats)
+        nats = of_fold.mean(of_fold.pooled(found.of(X))[1])
+        if nats < least:
+            best, least, worse = ridge, nats, 0
+            continue
+        worse += 1
+        if best is not None and worse == 2:  # still weaker ridges would not do
+            break
+    return best

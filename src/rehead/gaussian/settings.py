@@ -64,6 +64,15 @@ class Settings:
     )
     logistic_steps: int = _setting(40, "steps of the search for a regression, at most")
     logistic_rows: int = _setting(20_000, "rows that a regression learns from, at most")
+    lost_share: float = _setting(
+        0.5, "a class seems lost if this share of the usual one of its labels is trusted, or less"
+    )
+    exchange_ratios: tuple[float, ...] = _setting(
+        (1.0, 0.8),
+        "two classes may have changed places if, among samples taken for the one, labels of the"
+        " other are this many times as frequent as its own",
+    )
+    other_starts: int = _setting(3, "other starts for lost classes with each of these, at most")
     least_class_weight: float = _setting(3.0, "samples that a class weighs, at least")
     far_ratio: float = _setting(
         100.0,

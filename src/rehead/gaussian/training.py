@@ -72,6 +72,12 @@ class TrainingRows(NamedTuple):
         doubtful = np.where(self.data.trusted[self.sampled], 0.0, counts)
         return doubtful if doubtful.any() else counts
 
+    def with_known(self, trust: Array) -> Array:
+        """Labels that are known to be right are trusted."""
+        if self.data.trusted is not None:
+            trust[self.data.trusted] = 1.0
+        return trust
+
     def moments(self, trust: Array) -> PooledMoments:
         """Moments of the classes, samples weighted by trust."""
         w = trust * self.counts
