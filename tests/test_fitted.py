@@ -238,7 +238,8 @@ class TestSecondOpinion:
     def test_a_training_label_is_judged_by_regressions_that_have_not_seen_it(self, taken):
         fitted, X, y, _ = taken
         folds, regressions = fitted.second.folds, fitted.second.regressions
-        p = self.expected(fitted, X, y, lambda i: regressions.without[folds[i]])
+        by_fold = {**dict(enumerate(regressions.without)), -1: regressions.whole}
+        p = self.expected(fitted, X, y, lambda i: by_fold[folds[i]])
         every = np.arange(len(y))
         found = fitted.verdicts(X, y, every >= 0)
         np.testing.assert_allclose(found.quality, p[every, y], atol=1e-6)
@@ -308,4 +309,5 @@ class TestSecondOpinion:
         fitted = fit(X, true, "auto", feature_map="none")
         assert fitted.second is not None
         assert (fitted.trust[:3] == 0).all()
+        assert (fitted.second.folds[:3] == -1).all()
         assert np.isfinite(fitted.verdicts(X, true, np.ones(len(X), bool)).quality).all()
