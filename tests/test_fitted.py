@@ -284,7 +284,9 @@ class TestSecondOpinion:
             anchored = fit(X, y, "anchored")
             np.testing.assert_array_equal(alone.posterior(X), anchored.posterior(X))
             every = np.ones(len(y), bool)
-            for a, b in zip(alone.verdicts(X, y, every), anchored.verdicts(X, y, every), strict=True):
+            for a, b in zip(
+                alone.verdicts(X, y, every), anchored.verdicts(X, y, every), strict=True
+            ):
                 np.testing.assert_array_equal(a, b)
 
     def test_the_state_holds_it(self, taken):

@@ -181,7 +181,7 @@ class TestSecondOpinion:
         X, true = skewed(1600)
         return X, noise.flip(true, 0.2, random_state=0).labels, true
 
-    @pytest.mark.parametrize("seed", [0, 1, 2])
+    @pytest.mark.parametrize("seed", [0, 1])
     def test_one_that_has_found_what_a_layer_memorised_is_dropped(self, seed):
         """Gaussian classes, and features with long tails that know the training labels."""
         rng = np.random.default_rng(seed)

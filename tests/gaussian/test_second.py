@@ -129,9 +129,7 @@ def test_no_more_rows_are_learnt_from_than_a_number(noisy, monkeypatch):
         assert {row for row in rows.sampled if rows.counts[row] > 0} <= set(seen)
     monkeypatch.setattr(second, "SETTINGS", dataclasses.replace(few, logistic_rows=100))
     # The rows that the noise model is fitted to are scored, so all of them are dealt.
-    np.testing.assert_array_equal(
-        rows_to_learn_from(rows, np.random.default_rng(0)), rows.sampled
-    )
+    np.testing.assert_array_equal(rows_to_learn_from(rows, np.random.default_rng(0)), rows.sampled)
 
 
 @pytest.mark.parametrize("mapped", [False, True])
