@@ -21,6 +21,7 @@ import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ ROUNDING = 1e-5
 """Differences up to here, relative to the largest entry of an array, are rounding."""
 ROWS = 40
 """So many rows are kept of what has a row for each sample."""
+OURS = ("auto", "anchored")
+"""The default, and what it is without a map and a second opinion."""
 
 
 Result = dict[str, Any]
@@ -131,7 +134,7 @@ def classifiers() -> Iterator[tuple[str, Callable[[], Result]]]:
         return of_classifier(clf, X[:n], y[:n], X[n:])
 
     names = [
-        "auto",
+        *OURS,
         "agreement",
         "mixture",
         "mcd",
@@ -144,7 +147,7 @@ def classifiers() -> Iterator[tuple[str, Callable[[], Result]]]:
     for name in names:
         yield name, lambda name=name: fit(estimator=name)
         yield f"{name}, weights", lambda name=name: fit(weight=weights, estimator=name)
-    for name in ("auto", "agreement", "mixture", "mcd", "posterior", "trimmed-kmeans"):
+    for name in (*OURS, "agreement", "mixture", "mcd", "posterior", "trimmed-kmeans"):
         yield f"{name}, trusted", lambda name=name: fit(known=trusted, estimator=name)
     for preset in ("paper", "authors"):
         yield f"preset {preset}", lambda preset=preset: fit(preset=preset)
@@ -157,18 +160,20 @@ def classifiers() -> Iterator[tuple[str, Callable[[], Result]]]:
     for what, kwargs in options.items():
         yield f"mcd, {what}", lambda kwargs=kwargs: fit(estimator="mcd", **kwargs)
     yield "sample, empirical priors", lambda: fit(estimator="sample", priors="empirical")
-    yield "auto, shrinkage 0.2", lambda: fit(shrinkage=0.2)
-    yield "auto, small weights", lambda: fit(weight=(weights + 1) / 1e4)
     names_of = np.array(["ash", "oak", "elm", "yew"])
-    yield "auto, text labels", lambda: fit((X, names_of[y]))
     far = X.copy()
     far[:5] = 1e5
-    yield "auto, far rows", lambda: fit((far, y))
+    for name in OURS:
+        ours = partial(fit, estimator=name)
+        yield f"{name}, shrinkage 0.2", partial(ours, shrinkage=0.2)
+        yield f"{name}, small weights", partial(ours, weight=(weights + 1) / 1e4)
+        yield f"{name}, text labels", partial(ours, (X, names_of[y]))
+        yield f"{name}, far rows", partial(ours, (far, y))
     digits, digit = load_digits(return_X_y=True)
     flipped = noise.flip(digit, 0.4, random_state=0).labels
     for dtype in (np.float32, np.float64):
         pixels = digits.astype(dtype)
-        for name in ("auto", "mixture", "posterior"):
+        for name in (*OURS, "mixture", "posterior"):
             kwargs = {"estimator": name, "shrinkage": "auto"}
             yield (
                 f"{name}, digits, {np.dtype(dtype)}",
@@ -176,10 +181,12 @@ def classifiers() -> Iterator[tuple[str, Callable[[], Result]]]:
             )
     few, few_truth = blobs(180, 40, 3, 0.8, seed=5)
     few_y = noise.uniform(few_truth, 0.2, random_state=3).labels
-    yield "auto, few samples", lambda: fit((few, few_y))
     unequal = np.r_[np.flatnonzero(truth == 0), np.flatnonzero(truth != 0)[:120]]
     unequal = np.random.default_rng(0).permutation(unequal)
-    yield "auto, unequal classes", lambda: fit((X[unequal], y[unequal]))
+    for name in OURS:
+        ours = partial(fit, estimator=name)
+        yield f"{name}, few samples", partial(ours, (few, few_y))
+        yield f"{name}, unequal classes", partial(ours, (X[unequal], y[unequal]))
 
 
 def world(kind: str, rate: float, n: int = 2400, weak: float = 2.0) -> dict[str, Any]:

@@ -238,7 +238,8 @@ class TestSecondOpinion:
     def test_a_training_label_is_judged_by_regressions_that_have_not_seen_it(self, taken):
         fitted, X, y, _ = taken
         folds, regressions = fitted.second.folds, fitted.second.regressions
-        p = self.expected(fitted, X, y, lambda i: regressions.without[folds[i]])
+        by_fold = {**dict(enumerate(regressions.without)), -1: regressions.whole}
+        p = self.expected(fitted, X, y, lambda i: by_fold[folds[i]])
         every = np.arange(len(y))
         found = fitted.verdicts(X, y, every >= 0)
         np.testing.assert_allclose(found.quality, p[every, y], atol=1e-6)
@@ -283,7 +284,9 @@ class TestSecondOpinion:
             anchored = fit(X, y, "anchored")
             np.testing.assert_array_equal(alone.posterior(X), anchored.posterior(X))
             every = np.ones(len(y), bool)
-            for a, b in zip(alone.verdicts(X, y, every), anchored.verdicts(X, y, every), strict=True):
+            for a, b in zip(
+                alone.verdicts(X, y, every), anchored.verdicts(X, y, every), strict=True
+            ):
                 np.testing.assert_array_equal(a, b)
 
     def test_the_state_holds_it(self, taken):
@@ -308,4 +311,5 @@ class TestSecondOpinion:
         fitted = fit(X, true, "auto", feature_map="none")
         assert fitted.second is not None
         assert (fitted.trust[:3] == 0).all()
+        assert (fitted.second.folds[:3] == -1).all()
         assert np.isfinite(fitted.verdicts(X, true, np.ones(len(X), bool)).quality).all()

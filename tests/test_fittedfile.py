@@ -197,3 +197,11 @@ def test_a_second_opinion_comes_back_to_the_last_bit(skewed, tmp_path, feature_m
     np.testing.assert_array_equal(one.quality, other.quality)
     again.save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+
+def test_files_of_ensembles_with_a_second_opinion_are_of_the_new_version(skewed, tmp_path):
+    X, y = skewed()
+    ens = LayerEnsemble(feature_map="none", random_state=0).fit({"x": X}, y)
+    assert ens.fitted_.members["x"].second is not None
+    ens.save(tmp_path / "ens")
+    assert crafted.read(tmp_path / "ens")[1]["version"] == 4

@@ -40,7 +40,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         How means and covariance are estimated. Default: "auto". An option below that the estimator
         does not use is an error, which names the estimators that do.
 
-        - "auto": the library's choice, now "anchored";
+        - "auto": the library's choice: "anchored", on a map of the features and with logistic
+          regression as a second opinion, where the labels show that this is better;
         - "anchored": samples weighted by the probability that their label is right, the noise
           measured at the surest samples of each class; adapts to any amount of noise, and costs
           next to nothing on clean labels; posteriors are calibrated leave-one-out;
@@ -92,8 +93,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         Whether features are mapped before Gaussians are estimated on them. "kernel": each row
         becomes its similarities to some rows that are drawn as landmarks (Nystroem's map of the
         Gaussian kernel of standardised features), so that boundaries between classes are not
-        straight lines. "auto", the default of "auto" and "anchored": only where that makes the
-        labels more likely. "none" is the default of the others, and the paper's.
+        straight lines. "auto", the default of the estimator "auto": only where that makes the
+        labels clearly more likely. "none" is the default of the others, and the paper's.
     random_state : int, Generator, RandomState or None
         Seed of the random starts, and of the rows that are drawn.
 
@@ -122,7 +123,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     log_det_ : float
         Log determinant of the tied covariance.
     coef_, intercept_ : arrays of shape (n_classes, n_features) and (n_classes,)
-        The posterior is ``softmax(X @ coef_.T + intercept_)``, X mapped where a map was taken.
+        The posterior is ``softmax(X @ coef_.T + intercept_)``, X mapped where a map was taken. With
+        a second opinion, of the Gaussians and the regression together.
     fitted_ : FittedGaussians
         All that was learned, as one value; what is above is read off it.
     n_features_in_, feature_names_in_

@@ -142,3 +142,30 @@ class TestMapped:
         np.testing.assert_array_equal(typicality(again, new), typicality(ens, new))
         np.testing.assert_array_equal(score_labels(again, layers, noisy).quality, report.quality)
         assert again.estimators_["stack" if "stack" in members else "rings"].feature_map == "kernel"
+
+
+class TestSecondOpinion:
+    """A consensus whose judges had one: from the fit to the file."""
+
+    @pytest.mark.parametrize("feature_map", ["none", "kernel"])
+    @pytest.mark.parametrize("several", [False, True])
+    def test_from_the_fit_to_the_file(self, skewed, tmp_path, several, feature_map):
+        X, true = skewed(1400)
+        y = np.where(np.random.default_rng(0).random(1400) < 0.2, (true + 1) % 3, true)
+        layers = {"x": X, "some": X[:, :4]} if several else {"x": X}
+        train, held = ({n: F[p] for n, F in layers.items()} for p in (slice(900), slice(900, None)))
+        ens = LayerEnsemble(random_state=0, feature_map=feature_map)
+        ens.fit(train, y[:900], validation=(held, y[900:]))
+        judge = ens.fitted_.members["stack" if "stack" in ens.members_ else "x"]
+        assert judge.second is not None
+        assert "A logistic regression that knows of the noise" in ens.explain()
+        assert ens.explain().count("second opinion") == 1
+        report = score_labels(ens, train, y[:900])
+        assert report.in_sample.all()
+        wrong = (y != true)[:900]
+        assert report.quality[~wrong].mean() > report.quality[wrong].mean() + 0.5
+        ens.save(tmp_path / "ens")
+        again = LayerEnsemble.load(tmp_path / "ens")
+        assert again.explain() == ens.explain()
+        np.testing.assert_array_equal(again.predict_proba(held), ens.predict_proba(held))
+        np.testing.assert_array_equal(score_labels(again, train, y[:900]).quality, report.quality)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from rehead import LayerEnsemble, noise
 from rehead.ensemble.judges import (
@@ -12,6 +13,8 @@ from rehead.ensemble.judges import (
     warn_if_all_memorised,
 )
 from rehead.ensemble.problem import HeldOut, Problem
+from rehead.fitted import fit_gaussians
+from rehead.gaussian.calibration import calibrate
 from rehead.gaussian.options import resolve_options
 from rehead.gaussian.settings import SETTINGS
 
@@ -158,3 +161,98 @@ def test_confidence_grows_with_the_distance_of_the_classes():
         for d in (1.0, 6.0)
     )
     assert near.confidence() < SETTINGS.sure_judges < far.confidence()
+
+
+class TestSecondOpinion:
+    """Held-out labels decide whether regressions judge beside the Gaussians."""
+
+    LINEAR = resolve_options("auto", None, {"feature_map": "none"})
+
+    def problem(self, X, y, n=1000, trusted=None):
+        return split({"x": X}, y, n, trusted)
+
+    def of_all(self, problem):
+        """What is found where there are no held-out labels."""
+        data = problem.joined(["x"]).with_trusted(problem.trusted)
+        return fit_gaussians(data, problem.classes, self.LINEAR, np.random.default_rng(0))
+
+    @pytest.fixture
+    def honest(self, skewed):
+        X, true = skewed(1600)
+        return X, noise.flip(true, 0.2, random_state=0).labels, true
+
+    @pytest.mark.parametrize("seed", [0, 1])
+    def test_one_that_has_found_what_a_layer_memorised_is_dropped(self, seed):
+        """Gaussian classes, and features with long tails that know the training labels."""
+        rng = np.random.default_rng(seed)
+        true = rng.integers(3, size=1600)
+        y = noise.flip(true, 0.2, random_state=0).labels
+        honest = rng.normal(size=(1600, 4)) + 1.5 * np.eye(3, 4)[true]
+        memorised = np.random.default_rng(9).exponential(size=(1600, 3)) ** 2
+        memorised[:1000] *= 1.0 + 4.0 * np.eye(3)[y[:1000]]
+        X = np.hstack([honest, memorised])
+        problem = self.problem(X, y)
+        alone = self.of_all(problem)
+        assert alone.second is not None
+        judges = fit_judges(problem, ["x"], self.LINEAR, seed=0)
+        assert judges.fitted.second is None
+        assert judges.fitted.gaussians.added is None
+        np.testing.assert_array_equal(
+            judges.fitted.posterior(X), alone.without_second().posterior(X)
+        )
+
+    def test_one_that_knows_more_is_kept(self, honest):
+        X, y, true = honest
+        judges = fit_judges(self.problem(X, y), ["x"], self.LINEAR, seed=0)
+        assert judges.fitted.second is not None
+        alone = judges.fitted.without_second()
+        held_out = slice(1000, None)
+        right = [
+            (f.posterior(X[held_out]).argmax(axis=1) == true[held_out]).mean()
+            for f in (judges.fitted, alone)
+        ]
+        assert right[0] > right[1] + 0.03
+
+    def test_training_samples_are_judged_without_themselves(self, honest):
+        """As an audit judges them: regressions of other folds, Gaussians leave-one-out."""
+        X, y, _ = honest
+        judges = fit_judges(self.problem(X, y), ["x"], self.LINEAR, seed=0)
+        every = np.arange(1000)
+        p = judges.without_themselves(judges.noise.posterior_given_label)
+        verdicts = judges.fitted.verdicts(X[:1000], y[:1000], every >= 0)
+        np.testing.assert_allclose(p[every, y[:1000]], verdicts.quality, atol=1e-9)
+        some = np.array([3, 700, 41])
+        part = judges.without_themselves(judges.noise.posterior_given_label, some)
+        np.testing.assert_allclose(part, p[some], atol=1e-9)
+
+    def test_trust_is_that_of_both_opinions(self, honest):
+        X, y, true = honest
+        X = X.copy()
+        X[1] = 1e7
+        trusted = (np.arange(1600) % 7 == 0) & (np.arange(1600) > 1)
+        problem = self.problem(X, y, trusted=trusted)
+        judges = fit_judges(problem, ["x"], self.LINEAR, seed=0)
+        assert judges.fitted.second is not None
+        trust = judges.opinion().trust
+        right = (y == true)[:1000]
+        assert trust[right].mean() > trust[~right].mean() + 0.5
+        assert (trust[trusted[:1000]] == 1.0).all()
+        assert trust[1] == 0.0
+        alone = judges.fitted.trust
+        assert (trust[alone > 0] >= SETTINGS.least_trust).all()
+        assert (trust[alone == 0] == 0.0).all()
+        doubtful = ~trusted[:1000]
+        assert roc_auc_score(right[doubtful], trust[doubtful]) > roc_auc_score(
+            right[doubtful], alone[doubtful]
+        )
+
+    def test_where_nobody_can_judge_both_are_calibrated_on_held_out_labels(self, honest):
+        X, y, _ = honest
+        problem = self.problem(X, y)
+        judges = fit_judges(problem, ["x"], self.LINEAR, seed=0)
+        calibrated, opinion = judges.without_trust(problem.held_out)
+        before = judges.fitted.scores(X[1000:])
+        expected = calibrate(before, y[1000:], opinion.noise.transition)
+        np.testing.assert_allclose(
+            calibrated.fitted.posterior(X[1000:]), expected.posterior(before), atol=1e-9
+        )

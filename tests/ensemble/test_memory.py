@@ -63,9 +63,7 @@ def test_a_consensus_holds_less_than_half_of_its_layers(layers, held_out, monkey
     X, y = layers
     train, last = rows(X, slice(0, N - 2000)), slice(N - 2000, N)
     validation = (rows(X, last), y[last]) if held_out else None
-    share, model = peak_share(
-        lambda: linear().fit(train, y[: N - 2000], validation), train
-    )
+    share, model = peak_share(lambda: linear().fit(train, y[: N - 2000], validation), train)
     assert share < 0.5
     assert ("stack" in model.members_) == held_out  # joined layers are in it
     assert peak_share(lambda: model.predict_proba(train), train)[0] < 0.5

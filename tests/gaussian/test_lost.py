@@ -105,4 +105,3 @@ def test_labels_that_are_known_to_be_right_stay_trusted(swallowed):
     labels = np.where(known, truth, noisy)
     clf = RobustGaussianClassifier("anchored", random_state=0).fit(X, labels, trusted=known)
     assert (clf.trust_[known] == 1).all()
-

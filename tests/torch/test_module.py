@@ -4,12 +4,14 @@ import inspect
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from io import BytesIO
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from rehead import noise
 from rehead.torch import RobustHead
 from tests.torch.conftest import KINDS
 
@@ -293,3 +295,53 @@ class TestMapped:
         for n in (1, 10, 90):
             (log_p,) = session.run(None, {"x": trained.x[:n].numpy()})
             twin(np.exp(log_p), head.predict_proba(trained.x[:n]))
+
+
+class TestSecondOpinion:
+    """Heads with logistic regression beside the Gaussians: one linear layer, as without it."""
+
+    @pytest.fixture
+    def skewed_net(self, skewed):
+        X, true = skewed(1200)
+        y = noise.flip(true, 0.2, random_state=0).labels
+        torch.manual_seed(0)
+        net = nn.Sequential(nn.Linear(5, 6), nn.ReLU(), nn.Linear(6, 3))
+        x, y = torch.tensor(X, dtype=torch.float32), torch.tensor(y)
+        return SimpleNamespace(net=net, x=x, y=y)
+
+    def head(self, case, feature_map):
+        head = RobustHead(case.net, layers=["input"], feature_map=feature_map, random_state=0)
+        head.fit((case.x[:900], case.y[:900]), (case.x[900:], case.y[900:]))
+        members = head.ensemble_.fitted_.members
+        assert any(m.second is not None for m in members.values())
+        assert "second opinion" in head.ensemble_.explain()
+        return head
+
+    @pytest.mark.parametrize("feature_map", ["none", "kernel"])
+    def test_the_module_predicts_as_the_head(self, skewed_net, twin, feature_map, tmp_path):
+        head = self.head(skewed_net, feature_map)
+        x = skewed_net.x
+        module = head.to_module()
+        twin(posterior(module, x), head.predict_proba(x))
+        assert torch.isfinite(posterior(module, 1e30 * x)).all()
+        head.save(tmp_path / "head")
+        again = RobustHead.load(tmp_path / "head", skewed_net.net)
+        np.testing.assert_array_equal(again.predict_proba(x), head.predict_proba(x))
+        np.testing.assert_array_equal(again.report_.quality, head.report_.quality)
+        assert torch.equal(posterior(again.to_module(), x), posterior(module, x))
+
+    @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+    @pytest.mark.filterwarnings("ignore::FutureWarning")
+    @pytest.mark.parametrize("feature_map", ["none", "kernel"])
+    def test_onnx(self, skewed_net, twin, feature_map, tmp_path):
+        pytest.importorskip("onnxscript", reason='needs pip install "rehead[onnx]"')
+        onnxruntime = pytest.importorskip("onnxruntime")
+        head, x = self.head(skewed_net, feature_map), skewed_net.x
+        file, batch = tmp_path / "robust.onnx", torch.export.Dim("batch")
+        torch.onnx.export(
+            head.to_module(), (x[:10],), file, dynamo=True, dynamic_shapes={"x": {0: batch}}
+        )
+        session = onnxruntime.InferenceSession(file)
+        for n in (1, 10, 90):
+            (log_p,) = session.run(None, {"x": x[:n].numpy()})
+            twin(np.exp(log_p), head.predict_proba(x[:n]))

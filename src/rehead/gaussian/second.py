@@ -90,7 +90,7 @@ def second_opinion(rows: TrainingRows, found: Trusted, rng: np.random.Generator)
     if ridge is None:
         return None
     folds = np.full(len(rows.codes), -1)
-    folds[learnt] = deal(rows.codes[learnt], rng)
+    folds[learnt] = folds_of(rows.codes[learnt], noisy.counts, rng)
     regressions = cross_fit(noisy, scaling, ridge, folds[learnt])
     others = regressions.scores(some_rows(rows.data.X, rows.sampled), folds[rows.sampled])
     best, nats = told.pooled(others)
@@ -125,6 +125,13 @@ def noisy_rows(rows: TrainingRows, learnt: Array, T: Array) -> NoisyRows:
     return NoisyRows(X, at, of_label, rows.counts[learnt])
 
 
+def folds_of(codes: Array, counts: Array, rng: np.random.Generator) -> Array:
+    """A fold for each row that counts; -1 for the others, of which a fold must not consist."""
+    folds, counted = np.full(len(codes), -1), np.flatnonzero(counts > 0)
+    folds[counted] = deal(codes[counted], rng)
+    return folds
+
+
 def best_ridge(
     noisy: NoisyRows, scaling: Scaling, told: Told, at: Array, rng: np.random.Generator
 ) -> float | None:
@@ -133,7 +140,7 @@ def best_ridge(
     ``at`` says where the rows with scores are among those to learn from. None where none of them
     makes the labels of that fold more likely than the Gaussians alone do: that is the end of it.
     """
-    held = deal(told.codes, rng) == 0
+    held = folds_of(told.codes, told.counts, rng) == 0
     kept = np.zeros(len(noisy.rows), bool)
     kept[at[~held]] = True
     X, of_fold = noisy.X[noisy.rows[at[held]]], told.only(held)

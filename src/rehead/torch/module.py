@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
 from typing import Any
 
@@ -12,6 +13,7 @@ from rehead.ensemble import FittedEnsemble
 from rehead.ensemble.problem import STACK
 from rehead.evaluation.outputs import ClassOutputs
 from rehead.gaussian.kernel_map import FARTHEST, KernelMap
+from rehead.gaussian.probability import LEAST_PROBABILITY
 from rehead.torch.arguments import as_arguments, takes
 from rehead.torch.batches import Batch
 from rehead.torch.outputs import logits_of
@@ -113,7 +115,9 @@ class RobustModule(nn.Module):
         of_classes = logits.float()[:, read_as.columns.tolist()]
         if read_as.probabilities:
             of_classes = of_classes.clamp(min=torch.finfo(torch.float32).tiny).log()
-        own = torch.log_softmax(of_classes, dim=1) / self.get_buffer("temperature")
+        # No class is less probable than that to the head either.
+        logs = torch.log_softmax(of_classes, dim=1).clamp(min=math.log(LEAST_PROBABILITY))
+        own = logs / self.get_buffer("temperature")
         return torch.log_softmax(own + self.get_buffer("offsets"), dim=1)
 
     def _of_layer(self, i: int, features: Tensor) -> Tensor:
