@@ -1,4 +1,4 @@
-"""What 68 fits give, number by number: recorded once, compared after every reshaping.
+"""What 79 fits give, number by number: recorded once, compared after every reshaping.
 
     python benchmarks/golden.py --record     # with code that is believed
     python benchmarks/golden.py              # with code that should do the same

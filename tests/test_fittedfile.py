@@ -145,7 +145,7 @@ def test_fields_of_a_second_opinion_are_checked(joint, field, change, match):
 def test_a_second_opinion_is_whole_or_absent(joint, field):
     arrays, settings = joint[0].fitted_.to_state()
     del arrays[field]
-    with pytest.raises(FieldError, match="is missing|belong together"):
+    with pytest.raises(FieldError, match=r"is missing|belong together"):
         check_gaussians(arrays, settings)
     for name in [name for name in arrays if name.startswith(("second.", "added_"))]:
         del arrays[name]

@@ -115,8 +115,13 @@ class FittedGaussians:
 
     def explain(self) -> str:
         """What there is beside Gaussians of the features as they are, in words."""
-        parts = (self.kernel_map, self.second)
-        return " ".join(part.explain() for part in parts if part is not None)
+        said = []
+        if self.kernel_map is not None:
+            n = len(self.kernel_map.landmarks)
+            said.append(f"Features were mapped by their similarity to {n} of the samples.")
+        if self.second is not None:
+            said.append("A logistic regression that knows of the noise was a second opinion.")
+        return " ".join(said)
 
     def scores(self, X: Features) -> Array:
         """The log posterior up to a term that all classes share."""

@@ -1,4 +1,4 @@
-"""A second opinion: where it is taken, what it learns from, and that rows do not judge themselves."""
+"""A second opinion: where it is taken, what it learns from; rows do not judge themselves."""
 
 import dataclasses
 

@@ -143,7 +143,8 @@ def _taken(rows: TrainingRows, rounds: Rounds) -> Taken:
     inside = rows.composition(rounds.trust)
 
     def best(scores: Array, codes: Array) -> Array:
-        return rounds.noise.posterior(scores).argmax(axis=1)
+        found: Array = rounds.noise.posterior(scores).argmax(axis=1)
+        return found
 
     taken_for = leave_one_out_scores(gaussians, rows.data.X, rows.codes, inside, best)
     right = 1.0 - rounds.noise.wrong

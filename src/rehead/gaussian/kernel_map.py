@@ -105,10 +105,6 @@ class KernelMap:
             found[a : a + BLOCK] = np.log(len(self.landmarks)) - logsumexp(exponents, axis=1)
         return found
 
-    def explain(self) -> str:
-        """That features were mapped, in words."""
-        return f"Features were mapped by their similarity to {len(self.landmarks)} of the samples."
-
     def to_arrays(self, prefix: str) -> dict[str, Array]:
         """Its fields as the arrays of a file."""
         return {prefix + f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}

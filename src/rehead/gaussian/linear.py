@@ -87,10 +87,6 @@ class SecondOpinion(NamedTuple):
         joint: Array = scores / self.temperature + self.regressions.scores(X, folds)
         return joint
 
-    def explain(self) -> str:
-        """That it was taken, in words."""
-        return "A logistic regression that knows of the noise was a second opinion."
-
     def to_arrays(self, prefix: str) -> dict[str, Array]:
         """As the arrays of a file."""
         whole, without = self.regressions
