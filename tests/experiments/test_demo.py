@@ -46,15 +46,12 @@ def test_on_equal_inputs_the_default_is_above_rog(
 
 
 @pytest.mark.parametrize("kind", ["uniform", "flip"])
-def test_neither_the_hidden_layers_nor_the_input_do_as_well_alone(
-    result: DemoResult, kind: str
-) -> None:
-    both, hidden, pixels = (
+def test_the_input_helps_the_hidden_layers(result: DemoResult, kind: str) -> None:
+    both, hidden = (
         result.accuracies(kind, method).mean()
-        for method in (DEFAULT, "auto, hidden layers and softmax", "auto, pixels alone")
+        for method in (DEFAULT, "auto, hidden layers and softmax")
     )
     assert both > hidden
-    assert both > pixels - 0.005
 
 
 @pytest.mark.parametrize(("kind", "margin"), [("uniform", 0.15), ("flip", 0.03)])

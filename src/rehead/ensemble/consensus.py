@@ -113,11 +113,11 @@ def _choose_and_fit(problem: Problem, choice: Choice, seed: int, gaps: dict[str,
     names = choose_judges(gaps)
     warn_if_all_memorised(gaps)
     warn_if_held_out_is_cleaner(gaps)
-    judges = fit_judges(problem, names, choice, seed)
+    judges = fit_judges(problem, names, choice, seed, max(gaps[n] for n in names))
     if len(gaps) > len(names) and judges.confidence() < SETTINGS.sure_judges:
         more = more_judges(problem, gaps, names)
         if more != names:
-            judges = fit_judges(problem, more, choice, seed)
+            judges = fit_judges(problem, more, choice, seed, max(gaps[n] for n in more))
     return judges
 
 

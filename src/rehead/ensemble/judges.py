@@ -28,6 +28,7 @@ from rehead.gaussian.probability import corrected_nll
 from rehead.gaussian.rows import pooled_moments
 from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.tied import from_moments
+from rehead.gaussian.training import clearly_better
 
 
 class LabelNats(NamedTuple):
@@ -277,31 +278,54 @@ class Judges(NamedTuple):
         return Opinion(noise, trust, class_shares)
 
 
-def fit_judges(problem: Problem, names: list[str], choice: Choice, seed: int) -> Judges:
-    """Fit the layers that judge, joined."""
+def fit_judges(
+    problem: Problem, names: list[str], choice: Choice, seed: int, gap: float = 0.0
+) -> Judges:
+    """Fit the layers that judge, joined; ``gap`` is how much the worst of them has memorised."""
     step(f"judging labels by {', '.join(names)}")
     data = problem.joined(names).with_trusted(problem.trusted)
-    rng = np.random.default_rng(seed)
-    fitted = fit_gaussians(data, problem.classes, choice, rng)
-    if problem.held_out is not None and fitted.second is not None:
-        fitted = _with_second_if_better(fitted, problem.held_out, names)
+
+    def fit(feature_map: str) -> FittedGaussians:
+        options = replace(choice.options, feature_map=feature_map)
+        rng = np.random.default_rng(seed)
+        return fit_gaussians(data, problem.classes, choice._replace(options=options), rng)
+
+    fitted = fit(choice.options.feature_map)
+    if problem.held_out is not None:
+        memorised = gap > SETTINGS.judge_gap
+        held_out = Held(problem.held_out.joined(names), problem.held_out.codes, memorised)
+        fitted = held_out.choose(fitted, fitted.without_second())
+        if fitted.kernel_map is not None and choice.options.feature_map == "auto":
+            straight = fit("none")
+            straight = held_out.choose(straight, straight.without_second())
+            fitted = held_out.choose(fitted, straight)
     inside = Composition.from_rows(fitted.trust, data.codes, data.n_classes)
     return Judges(names, data, fitted, inside)
 
 
-def _with_second_if_better(
-    fitted: FittedGaussians, held_out: HeldOut, names: list[str]
-) -> FittedGaussians:
-    """Keep a second opinion only where it makes held-out labels more likely.
+class Held(NamedTuple):
+    """Held-out samples of the judges, which decide over what goes beyond plain Gaussians.
 
-    Regression finds what little a layer has memorised of its training labels, and takes it for
-    knowledge. Labels that the network has not seen tell.
+    Regression and maps find what little a layer has memorised of its training labels, and take it
+    for knowledge. Labels that the network has not seen tell. Where judges have ``memorised`` some
+    labels and the held-out ones are too few to tell, it is not worth the risk.
     """
-    X, codes = held_out.joined(names), held_out.codes
 
-    def nats(judge: FittedGaussians) -> float:
+    X: Features
+    codes: Array
+    memorised: bool
+
+    def choose(self, more: FittedGaussians, plain: FittedGaussians) -> FittedGaussians:
+        """What goes beyond, if it makes these labels (clearly) more likely; else what does not."""
+        if more is plain:
+            return plain
+        least, errors = SETTINGS.clear_gain, SETTINGS.standard_errors
+        if not self.memorised:
+            least = errors = 0.0
+        counts = np.ones(len(self.codes))
+        better = clearly_better(self._nats(more), self._nats(plain), counts, least, errors)
+        return more if better else plain
+
+    def _nats(self, judge: FittedGaussians) -> Array:
         assert judge.noise is not None
-        return float(corrected_nll(judge.posterior(X), codes, judge.noise.transition).mean())
-
-    alone = fitted.without_second()
-    return fitted if nats(fitted) < nats(alone) else alone
+        return corrected_nll(judge.posterior(self.X), self.codes, judge.noise.transition)

@@ -52,7 +52,8 @@ def choose_map(data: ByClass, rng: np.random.Generator) -> KernelMap | None:
         nats, _ = _nats(sampled.mapped(kernel_map))
         if counts @ nats < counts @ best:
             best_width, best = width, nats
-    if best_width is None or not clearly_better(best, usual, counts, SETTINGS.clear_gain_of_map):
+    least, errors = SETTINGS.clear_gain_of_map, SETTINGS.standard_errors_of_map
+    if best_width is None or not clearly_better(best, usual, counts, least, errors):
         return None
     return map_of_rows(data, np.random.default_rng(seed), n_landmarks, best_width)
 

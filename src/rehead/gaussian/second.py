@@ -80,6 +80,8 @@ class Told(NamedTuple):
 def second_opinion(rows: TrainingRows, found: Trusted, rng: np.random.Generator) -> Joint | None:
     """Fit it, and take it where the labels get clearly more likely; None where they do not."""
     counts, T = rows.counts[rows.sampled], found.noise.transition
+    if (counts > 0).sum() < SETTINGS.fewest_rows_for_second * rows.n_classes:
+        return None
     told = Told(found.scores.astype(np.float64), rows.sampled_codes, counts, T)
     learnt = rows_to_learn_from(rows, rng)
     noisy = noisy_rows(rows, learnt, T)

@@ -63,6 +63,9 @@ class Settings:
         4, "parts of the rows; each is scored by a regression on the other parts"
     )
     logistic_steps: int = _setting(40, "steps of the search for a regression, at most")
+    fewest_rows_for_second: int = _setting(
+        20, "rows for each class, at least; with fewer, there is no second opinion"
+    )
     logistic_rows: int = _setting(20_000, "rows that a regression learns from, at most")
     lost_share: float = _setting(
         0.5, "a class seems lost if this share of the usual one of its labels is trusted, or less"
@@ -93,6 +96,9 @@ class Settings:
     )
     clear_gain_of_map: float = _setting(
         0.01, "nats per label by which a map must be better, at least"
+    )
+    standard_errors_of_map: float = _setting(
+        3.0, "and standard errors: the best of several maps is better than none by chance"
     )
     # Several layers (ensemble/).
     judge_gap: float = _setting(

@@ -132,9 +132,18 @@ def calibrated(
     return of_classes.given_to(calibration.applied_to(gaussians))
 
 
-def clearly_better(now: Array, before: Array, counts: Array, least: float) -> bool:
-    """Whether labels became more likely than chance would have it, by ``least`` nats or more."""
+def clearly_better(
+    now: Array,
+    before: Array,
+    counts: Array,
+    least: float,
+    errors: float = SETTINGS.standard_errors,
+) -> bool:
+    """Whether labels became more likely than chance would have it, by ``least`` nats or more.
+
+    ``errors``: by how many standard errors.
+    """
     share, gain = counts / counts.sum(), before - now
     mean = share @ gain
     error = np.sqrt(share**2 @ (gain - mean) ** 2)
-    return bool(mean > max(least, SETTINGS.standard_errors * error))
+    return bool(mean > max(least, errors * error))
