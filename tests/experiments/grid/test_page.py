@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from rehead.experiments.grid.page import page, task_table, unseen_table, write_page
+from rehead.experiments.grid.rivals import read_standings
 from rehead.experiments.grid.summary import Grid
 from rehead.experiments.grid.tasks import grid_cells
 from rehead.experiments.results import Results
@@ -29,7 +30,8 @@ def test_all_cells_are_committed(committed):
 
 def test_the_committed_page_is_of_the_committed_results(committed):
     text = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
-    assert text == page(committed), "run: python -m rehead.experiments.accuracy --page"
+    standings = read_standings(Results(ROOT / "results"))
+    assert text == page(committed, standings), "run: python -m rehead.experiments.accuracy --page"
 
 
 def test_other_results_make_another_page(committed):
