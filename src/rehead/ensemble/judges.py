@@ -23,7 +23,7 @@ from rehead.gaussian.calibration import calibrate
 from rehead.gaussian.kernels import Subset, evenly_spaced
 from rehead.gaussian.labelnoise import fit_noise
 from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
-from rehead.gaussian.options import Choice
+from rehead.gaussian.options import Choice, FeatureMap
 from rehead.gaussian.probability import corrected_nll
 from rehead.gaussian.rows import pooled_moments
 from rehead.gaussian.settings import SETTINGS
@@ -285,7 +285,7 @@ def fit_judges(
     step(f"judging labels by {', '.join(names)}")
     data = problem.joined(names).with_trusted(problem.trusted)
 
-    def fit(feature_map: str) -> FittedGaussians:
+    def fit(feature_map: FeatureMap) -> FittedGaussians:
         options = replace(choice.options, feature_map=feature_map)
         rng = np.random.default_rng(seed)
         return fit_gaussians(data, problem.classes, choice._replace(options=options), rng)
