@@ -8,11 +8,12 @@ ifneq ($(wildcard $(SHARED_DATA)),)
 export REHEAD_DATA ?= $(SHARED_DATA)
 endif
 
-.PHONY: demo test test-slow fuzz docs bench accuracy accuracy-quick reproduce reproduce-smoke methods lint format clean
+.PHONY: demo review test test-slow fuzz docs bench accuracy accuracy-quick reproduce reproduce-smoke methods lint format clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo    train on noisy digits, fix the network, write demo-report.html"
+	@echo "make demo    train on noisy digits, fix the network, write demo-report.html and demo/"
+	@echo "make review  the demo, then a page to review its labels (Ctrl+C ends it)"
 	@echo "make test    lint, types, doctests, tests"
 	@echo "make test-slow       tests that take minutes and prove little more"
 	@echo "make fuzz    thousands of bad inputs: fills docs/robustness.md (ARGS=\"--minutes 10 --seed 3\")"
@@ -32,6 +33,10 @@ $(VENV)/installed: pyproject.toml constraints.txt
 
 demo: $(VENV)/installed
 	$(BIN)/rehead demo $(ARGS)
+
+# The demo, then the page on which its labels are reviewed.
+review: demo
+	$(BIN)/rehead review demo/
 
 test: $(VENV)/installed
 	$(BIN)/ruff check .
@@ -60,6 +65,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/features.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/default.py
+	$(BIN)/python benchmarks/classes.py
 
 # The grid takes hours the first time (networks are trained); what was measured is not measured again.
 accuracy: $(VENV)/installed

@@ -45,12 +45,12 @@ RUNS, ERROR, CONFIDENCE = 300, 0.05, 0.9
 
 def scores(model: RobustGaussianClassifier, X: Array) -> dict[str, Array]:
     """How strange new samples are, in several ways; larger is stranger."""
-    g, nothing = model.fitted_.gaussians, np.zeros(len(X))
+    g, by, nothing = model.fitted_.gaussians, model.fitted_.mapped_by, np.zeros(len(X))
     outside = Composition(nothing, nothing.astype(np.int64), np.full(len(g.means), 1e9))
-    relative, residual = strange_distances(g, X, outside.counted_as, outside).T
-    plain, _ = strange_distances(replace(g, temperature=1.0), X, outside.counted_as, outside).T
+    relative, residual = strange_distances(g, X, outside.counted_as, outside, by).T
+    plain, _ = strange_distances(replace(g, temperature=1.0), X, outside.counted_as, outside, by).T
     return {
-        "distance to the nearest class": g.distances(X).min(axis=1),
+        "distance to the nearest class": model.fitted_.distances(X).min(axis=1),
         "distance outside the plane of the means": residual,
         "relative distance, temperature 1": plain,
         "relative distance, the model's temperature": relative,

@@ -52,7 +52,14 @@ class Model(NamedTuple):
 
 
 def make(
-    size: Size, *, kind: str = "uniform", rate: float = 0.4, unlike: float = 0.1, seed: int = 0
+    size: Size,
+    *,
+    kind: str = "uniform",
+    rate: float = 0.4,
+    unlike: float = 0.1,
+    seed: int = 0,
+    error: float = ERROR,
+    smallest: int | None = None,
 ) -> Data:
     """Draw a data set.
 
@@ -68,17 +75,42 @@ def make(
         assumes. Decides how many rows a C-step exchanges, and with it the work that shortcuts save
         (on size A: 6 % of the subset in the first step at 0.1, 32 % at 0.5).
     seed : int
+    error : float
+        Union bound on the error of the best linear classifier: how far apart the means are.
+    smallest : int or None
+        Sizes of training classes fall from the first to the last, which has so many samples (a long
+        tail); None: they are equal. Held-out classes are equal.
     """
     of_model, of_train, of_test, of_noise = np.random.default_rng(seed).spawn(4)
-    model = _model(size, unlike, of_model)
-    X, clean = _draw(model, size.n, of_train)
-    X_test, y_test = _draw(model, min(10_000, size.n // 2), of_test)
+    model = _model(size, unlike, error, of_model)
+    of_classes = np.arange(size.n) % size.n_classes
+    if smallest is not None:
+        of_classes = np.repeat(np.arange(size.n_classes), long_tail(size, smallest))
+    X, clean = _draw(model, of_classes, of_train)
+    X_test, y_test = _draw(
+        model, np.arange(max(min(10_000, size.n // 2), 5_000)) % size.n_classes, of_test
+    )
     corrupt = {"uniform": noise.uniform, "flip": noise.flip}[kind]
     noisy = corrupt(clean, rate, random_state=of_noise).labels
     return Data(X, noisy, clean, X_test, y_test, size)
 
 
-def _model(size: Size, unlike: float, rng: np.random.Generator) -> Model:
+def long_tail(size: Size, smallest: int) -> Array:
+    """Sizes of classes, the largest first: powers of their rank that end with the smallest one."""
+    rank = np.arange(1.0, size.n_classes + 1.0)
+
+    def sizes(power: float) -> Array:
+        found: Array = np.round(smallest * (size.n_classes / rank) ** power).astype(np.int64)
+        return found
+
+    low, high = 0.0, 5.0
+    for _ in range(50):
+        power = (low + high) / 2
+        low, high = (power, high) if sizes(power).sum() < size.n else (low, power)
+    return sizes(low)
+
+
+def _model(size: Size, unlike: float, error: float, rng: np.random.Generator) -> Model:
     """Loadings that resemble each other, and random means at the distance that gives ERROR."""
     _, d, n_classes = size
     common = rng.standard_normal((d, RANK))
@@ -88,16 +120,16 @@ def _model(size: Size, unlike: float, rng: np.random.Generator) -> Model:
     means = rng.standard_normal((n_classes, d))
     half = np.linalg.solve(np.linalg.cholesky(tied), (means - means.mean(axis=0)).T)
     distance = np.sqrt(2.0 * (half**2).sum(axis=0).mean())
-    wanted = 2.0 * norm.isf(ERROR / (n_classes - 1))
+    wanted = 2.0 * norm.isf(error / (n_classes - 1))
     means *= wanted / distance
     return Model(means.astype(np.float32), loadings.astype(np.float32))
 
 
-def _draw(model: Model, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+def _draw(model: Model, of_classes: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """Rows in random order, as in a data set that nobody has sorted by class."""
     n_classes, d = model.means.shape
-    y = rng.permutation(np.arange(n) % n_classes)
-    X = np.empty((n, d), np.float32)
+    y = rng.permutation(of_classes)
+    X = np.empty((len(y), d), np.float32)
     for c in range(n_classes):
         rows = np.flatnonzero(y == c)
         block = rng.standard_normal((len(rows), d), np.float32)

@@ -4,6 +4,7 @@ References are written for clarity: one sample at a time, explicit inverses, sci
 """
 
 import os
+import shutil
 from types import SimpleNamespace
 
 # The processes of pytest-xdist, which inherit this, already share the cores; threads inside each
@@ -95,3 +96,40 @@ def fitted(blobs):
     """A small fitted classifier, its features and its labels."""
     X, y = blobs()
     return RobustGaussianClassifier(random_state=0).fit(X, y), X, y
+
+
+PATIENCE = 120_000
+"""Milliseconds: what comes late on a busy machine is no fault of a page."""
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A browser; the tests of pages need a real one."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.skip("there is no Chromium. Get it (Debian: apt install chromium), and run again")
+    with sync_api.sync_playwright() as started:
+        browser = started.chromium.launch(
+            executable_path=path, args=["--no-sandbox"], timeout=PATIENCE
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def new_context(chromium):
+    """Open windows of the browser that wait long enough, and are closed afterwards."""
+    opened = []
+
+    def start(**options):
+        # Nothing glides: where something is now, it is a moment later.
+        context = chromium.new_context(**{"reduced_motion": "reduce", **options})
+        context.set_default_timeout(PATIENCE)
+        opened.append(context)
+        return context
+
+    yield start
+    for context in opened:
+        context.close()

@@ -8,7 +8,8 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import roc_auc_score
 
 from rehead import RobustGaussianClassifier, noise, score_labels, typicality
-from rehead.fitted import FittedGaussians, fit_gaussians
+from rehead.fitted import FittedGaussians
+from rehead.fitting import fit_gaussians
 from rehead.gaussian import ESTIMATORS, group_by_class
 from rehead.gaussian.kernel_map import map_of_rows
 from rehead.gaussian.options import resolve_options
@@ -157,7 +158,7 @@ class TestMapped:
         X, y, _ = samples
         # Few landmarks, so that a covariance without shrinkage has an inverse.
         few = lambda data, options, rng: map_of_rows(data, rng, 8, 1.0)  # noqa: E731
-        monkeypatch.setattr("rehead.fitted.map_for", few)
+        monkeypatch.setattr("rehead.fitting.map_for", few)
         fitted = fit(X, y, estimator)
         found = fitted.verdicts(X, y, np.ones(len(y), bool))
         _, inside = fitted.recognise(X, y)

@@ -205,3 +205,36 @@ def test_files_of_ensembles_with_a_second_opinion_are_of_the_new_version(skewed,
     assert ens.fitted_.members["x"].second is not None
     ens.save(tmp_path / "ens")
     assert crafted.read(tmp_path / "ens")[1]["version"] == 4
+
+
+@pytest.mark.parametrize(
+    ("field", "change", "match"),
+    [
+        ("unmapped.means", lambda a: a[:, 1:], "has shape"),
+        ("unmapped.means", lambda a: a * np.nan, "means must be between"),
+        ("unmapped.covariance", lambda a: a[1:], "has shape"),
+        ("unmapped.covariance", lambda a: a + np.triu(a, 1), "symmetric"),
+        ("unmapped.estimated", lambda a: np.asarray(a + 2), "estimated must be between"),
+    ],
+)
+def test_fields_of_what_was_mapped_are_checked(mapped, field, change, match):
+    arrays, settings = mapped[0].fitted_.to_state()
+    check_gaussians(arrays, settings)
+    with pytest.raises(FieldError, match=match):
+        check_gaussians({**arrays, field: change(arrays[field])}, settings)
+
+
+def test_what_was_mapped_is_not_there_without_a_map(mapped):
+    arrays, settings = mapped[0].fitted_.to_state()
+    some = {name: a for name, a in arrays.items() if not name.startswith("kernel_map.")}
+    with pytest.raises(FieldError, match="unmapped is there without a map"):
+        check_gaussians(some, settings)
+    early = {name: a for name, a in arrays.items() if not name.startswith("unmapped.")}
+    check_gaussians(early, settings)
+
+
+def test_what_was_mapped_must_have_an_inverse(mapped):
+    arrays, settings = mapped[0].fitted_.to_state()
+    flat = arrays["unmapped.covariance"] - 2 * np.diag(np.diag(arrays["unmapped.covariance"]))
+    with pytest.raises(FieldError, match=r"unmapped\.covariance must"):
+        type(mapped[0].fitted_).from_state({**arrays, "unmapped.covariance": flat}, settings)

@@ -28,8 +28,8 @@ def fail(*arguments, **options):
 
 
 def break_down(monkeypatch, samples):
-    monkeypatch.setattr(classifier_module, "fit_gaussians", fail)
-    monkeypatch.setattr(ensemble_module, "fit_consensus", fail)
+    monkeypatch.setattr(classifier_module, "fit_with_trusted", fail)
+    monkeypatch.setattr(ensemble_module, "fit_default", fail)
     return other(samples[0]), samples[1]
 
 

@@ -22,6 +22,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_types_templates_and_the_licence(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "rehead/py.typed" in names
+    for file in ("templates/base.html.j2", "templates/parts.html.j2", "static/report.css"):
+        assert f"rehead/report/{file}" in names
     assert "rehead/report/templates/demo.html.j2" in names
     assert "rehead/experiments/grid/page.md" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)

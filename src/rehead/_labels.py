@@ -58,6 +58,7 @@ unlabelled rows out of fit; predict gives them a label.
     if labels.dtype.kind == "f":
         labels = labels + labels.dtype.type(0)  # -0.0 is 0
         _check_digits(labels)
+        _check_whole(labels)
     elif labels.dtype.kind in "UO":
         _check_text(labels)
     with SKLEARN:
@@ -205,6 +206,19 @@ def _check_digits(y: Array) -> None:
         raise ValueError(
             f"The label {y[row]:.0f} (row {row}) is too large for {y.dtype}, which drops its last "
             "digits. Pass whole numbers (int64) or text."
+        )
+
+
+def _check_whole(y: Array) -> None:
+    """Raise if a number is not whole: it measures something, and names no class."""
+    broken = np.flatnonzero(y != np.floor(y))
+    if len(broken):
+        row = int(broken[0])
+        raise ValueError(
+            f"Unknown label type: continuous. The label {y[row]} (row {row}) is no whole number, "
+            f"like {len(broken)} of {len(y)}. A label names a class: text, or a whole number. If y "
+            "is something measured, make classes of it: numpy.digitize(y, bounds). If these are "
+            "names that look like numbers: y.astype(str)."
         )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Protocol
 
@@ -13,6 +14,9 @@ Array = NDArray[Any]
 
 BLOCK = 512
 """Rows a block: enough for full speed; on two threads, larger blocks are slower."""
+
+ENTRIES = 2**22
+"""Of a table that is made of some rows, at most."""
 
 
 class NamedFeatures:
@@ -84,6 +88,41 @@ class JoinedFeatures:
         return np.asarray(self[:], dtype)
 
 
+class LazyFeatures(ABC):
+    """Features that are read when rows are asked for, and never held in memory as a whole.
+
+    Behaves as an array of which rows are taken. It says nothing of values: they are looked at when
+    they are read.
+
+    Attributes
+    ----------
+    shape : (int, int)
+    dtype : dtype
+        Of the rows that are handed out.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @abstractmethod
+    def __getitem__(self, index: Any) -> Array:
+        """Rows by slice, numbers or mask; or rows and a slice of columns."""
+
+    @abstractmethod
+    def astype(self, dtype: Any) -> LazyFeatures:
+        """The same rows, handed out in another precision."""
+
+    @abstractmethod
+    def between(self, start: int, stop: int) -> LazyFeatures:
+        """The rows from ``start`` to ``stop``, which are not read."""
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.asarray(self[:], dtype)
+
+
 class RowMap(Protocol):
     """What maps a block of rows to as many rows of ``n_columns`` features."""
 
@@ -123,7 +162,7 @@ class MappedFeatures:
     def __getitem__(self, index: Any) -> Array:
         """Rows by slice, numbers or mask; or rows and a slice of columns."""
         index, columns = index if isinstance(index, tuple) else (index, slice(None))
-        rows = np.arange(len(self))[index]
+        rows = row_numbers(index, len(self))
         first, last, _ = columns.indices(self.shape[1])
         out = np.empty((len(rows), max(last - first, 0)), self.dtype)
         for a in range(0, len(rows), BLOCK):
@@ -135,16 +174,64 @@ class MappedFeatures:
         return np.asarray(self[:], dtype)
 
 
-Features = Array | JoinedFeatures | MappedFeatures
+Features = Array | JoinedFeatures | MappedFeatures | LazyFeatures
 """What rows can be taken of."""
 
 
 def some_rows(X: Features, rows: Array | slice) -> Features:
     """Some rows, by numbers, mask or slice, which are not copied."""
-    if isinstance(rows, slice):
-        if isinstance(X, np.ndarray):
-            return X[rows]
-        rows = np.arange(len(X))[rows]
-    elif rows.dtype == bool:
-        rows = np.flatnonzero(rows)
-    return JoinedFeatures([X], rows)
+    if isinstance(rows, slice) and isinstance(X, np.ndarray):
+        return X[rows]
+    return JoinedFeatures([X], row_numbers(rows, len(X)))
+
+
+def cut_rows(X: Features, span: slice) -> Features:
+    """The rows of a span, which are not read; what is cut can be sent away without the rest.
+
+    Examples
+    --------
+    >>> cut_rows(JoinedFeatures([np.eye(4)], np.array([3, 1, 0])), slice(1, 3))[:1]
+    array([[0., 1., 0., 0.]])
+    """
+    if isinstance(X, np.ndarray):
+        return X[span]
+    if isinstance(X, MappedFeatures):
+        return MappedFeatures(cut_rows(X.X, span), X.row_map)
+    if isinstance(X, LazyFeatures):
+        return X.between(span.start, span.stop)
+    if X.rows is not None:
+        return JoinedFeatures(X.parts, X.rows[span])
+    return JoinedFeatures([cut_rows(part, span) for part in X.parts])
+
+
+def row_spans(n: int, width: int) -> Iterator[slice]:
+    """Rows in spans whose tables of ``width`` columns are small; multiples of a block.
+
+    Examples
+    --------
+    >>> list(row_spans(2000, 2**12))
+    [slice(0, 1024, None), slice(1024, 2000, None)]
+    """
+    size = max(ENTRIES // max(width, 1) // BLOCK, 1) * BLOCK
+    return (slice(a, min(a + size, n)) for a in range(0, n, size))
+
+
+def row_numbers(index: Array | slice, n: int) -> Array:
+    """Numbers of the rows, of ``n``, that a slice, a mask or numbers mean.
+
+    Examples
+    --------
+    >>> row_numbers(slice(1, 3), 9), row_numbers(np.array([-1, 2]), 9)
+    (array([1, 2]), array([8, 2]))
+    """
+    if isinstance(index, slice):
+        return np.arange(*index.indices(n))
+    rows = np.asarray(index)
+    if rows.dtype == bool:
+        if rows.shape != (n,):
+            raise IndexError(f"a mask of shape {rows.shape} does not go with {n} rows")
+        return np.flatnonzero(rows)
+    if len(rows) and not (-n <= rows.min() and rows.max() < n):
+        raise IndexError(f"there are {n} rows, and numbers from {rows.min()} to {rows.max()}")
+    numbers: Array = np.where(rows < 0, rows + n, rows).astype(np.int64, copy=False)
+    return numbers

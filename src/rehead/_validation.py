@@ -19,7 +19,7 @@ from rehead._features import refuse_masked as refuse_masked
 from rehead._labels import check_labels as check_labels
 from rehead._labels import encode_labels as encode_labels
 from rehead._labels import known_codes as known_codes
-from rehead._typing import Array, NamedFeatures
+from rehead._typing import Array, Features, LazyFeatures, NamedFeatures
 from rehead._values import check_choice as check_choice
 from rehead._values import check_transition as check_transition
 from rehead._values import first_few as first_few
@@ -28,24 +28,26 @@ from rehead._values import is_real as is_real
 from rehead._warnings import SKLEARN
 
 
-def check_features(estimator: Any, X: Any, *, reset: bool) -> Array:
-    """Features as a finite 2-d float array; float32 stays float32."""
+def check_features(estimator: Any, X: Any, *, reset: bool) -> Features:
+    """Features as a finite 2-d float array; float32 stays float32.
+
+    Features on disk stay there: they are looked at block by block.
+    """
     if issparse(X):
         raise TypeError(
             "Sparse input is not supported: a covariance of so many features cannot be estimated. "
             "Reduce them first, with sklearn.decomposition.TruncatedSVD(100) for example."
         )
-    if not isinstance(X, NamedFeatures):
-        X = as_numbers(X)
-    if getattr(X, "dtype", None) == np.float16:
-        X = X.astype(np.float32)
     names = X.names if isinstance(X, NamedFeatures) else None
-    with SKLEARN:
-        if names is not None and not reset and hasattr(estimator, "feature_names_in_"):
-            _check_names(names, estimator.feature_names_in_.tolist())
-            X = check_array(X.values, dtype=PRECISIONS, ensure_all_finite=False)
-        else:
-            X = validate_data(estimator, X, reset=reset, dtype=PRECISIONS, ensure_all_finite=False)
+    lazy = X.values if isinstance(X, NamedFeatures) else X
+    if isinstance(lazy, LazyFeatures):
+        _check_columns(estimator, lazy[:1], names, reset=reset)  # a row tells
+        X = lazy
+    else:
+        X = X if names is not None else as_numbers(X)
+        if getattr(X, "dtype", None) == np.float16:
+            X = X.astype(np.float32)
+        X = _check_columns(estimator, X, names, reset=reset)
     if names is not None and reset:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     known = getattr(estimator, "feature_names_in_", None)
@@ -54,8 +56,22 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Array:
         check_scale(extent, known)
     if X.dtype == np.float32 and not extent.fits_single:
         X = X.astype(np.float64)
-    result: Array = X
-    return result
+    checked: Features = X
+    return checked
+
+
+def _check_columns(estimator: Any, X: Any, names: list[str] | None, *, reset: bool) -> Array:
+    """Features as a 2-d float array, with the columns that the estimator knows."""
+    with SKLEARN:
+        if names is not None and not reset and hasattr(estimator, "feature_names_in_"):
+            _check_names(names, estimator.feature_names_in_.tolist())
+            values = X.values if isinstance(X, NamedFeatures) else X
+            checked: Array = check_array(values, dtype=PRECISIONS, ensure_all_finite=False)
+        else:
+            checked = validate_data(
+                estimator, X, reset=reset, dtype=PRECISIONS, ensure_all_finite=False
+            )
+    return checked
 
 
 def _check_names(names: list[str], known: list[str]) -> None:
@@ -124,7 +140,7 @@ def check_scale(extent: Extent, names: Array | None = None) -> None:
     )
 
 
-def check_finite(X: Array, names: Array | None = None, what: str = "X") -> Extent:
+def check_finite(X: Features, names: Array | None = None, what: str = "X") -> Extent:
     """The extent of each feature; raise if a value is NaN or infinite, and say where it is."""
     low, high = np.zeros((2, X.shape[1]), X.dtype)
     for a in range(0, len(X), ROWS):
@@ -246,7 +262,7 @@ def check_groups(groups: Any, n: int) -> Array | None:
     return codes
 
 
-def check_weights(sample_weight: Any, X: Array, codes: Array, classes: Array) -> Array | None:
+def check_weights(sample_weight: Any, X: Features, codes: Array, classes: Array) -> Array | None:
     """Sample weights, or None for equal ones."""
     if sample_weight is None:
         return None
@@ -308,3 +324,38 @@ def check_mask(mask: Any, n: int, name: str) -> Array | None:
             "mask[rows] = True."
         )
     return array
+
+
+RANDOM, CHOSEN = "random", "chosen"
+"""How a trusted label came to be checked."""
+
+
+class Trusted(NamedTuple):
+    """Rows whose label is known to be right, and those of them that were drawn at random."""
+
+    right: Array | None
+    drawn: Array | None
+
+
+def check_trusted(trusted: Any, n: int) -> Trusted:
+    """A boolean mask of n rows, drawn at random; or "random", "chosen" or "" for each of them.
+
+    Examples
+    --------
+    >>> check_trusted(["random", "", "chosen"], 3)
+    Trusted(right=array([ True, False,  True]), drawn=array([ True, False, False]))
+    """
+    array = None if trusted is None else as_column(trusted)
+    is_text = array is not None and any(isinstance(word, str) for word in array.ravel())
+    if array is None or not is_text or array.shape != (n,):
+        mask = check_mask(trusted, n, "trusted")
+        return Trusted(mask, mask)
+    words = np.array(["" if word is None or word != word else str(word) for word in array])
+    strange = sorted(set(words.tolist()) - {RANDOM, CHOSEN, ""})
+    if strange:
+        raise ValueError(
+            f"trusted has {strange[0]!r}. It must be a boolean mask with one entry for each of the "
+            f"{n} rows, or {RANDOM!r} for rows that were drawn at random and checked, {CHOSEN!r} "
+            "for rows that were checked because they looked wrong, and '' for all others."
+        )
+    return Trusted(words != "", words == RANDOM)

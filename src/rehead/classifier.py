@@ -12,23 +12,27 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rehead import _validation as check
-from rehead._typing import Array
+from rehead._typing import Array, Features
 from rehead._warnings import warn
 from rehead.files import persist
 from rehead.files.schema import check_fields
-from rehead.fitted import FittedGaussians, LabelVerdicts, fit_gaussians
+from rehead.fitted import FittedGaussians
 from rehead.fittedfile import CLASSIFIER, check_params
 from rehead.gaussian import NoiseModel, group_by_class
 from rehead.gaussian.options import (
     DEFAULT,
     OPTIONS,
     FeatureMap,
+    LabelsFrom,
     Start,
     name_estimator,
     resolve_options,
 )
 from rehead.gaussian.shrinkage import Shrinkage
+from rehead.gaussian.tasks import run_on
 from rehead.gaussian.threads import own_threads
+from rehead.trusted import fit_with_trusted
+from rehead.verdicts import LabelVerdicts
 
 
 class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
@@ -75,14 +79,12 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         first distances use one covariance for all classes, better conditioned when a class has
         few samples for the number of features.
     leave_one_out : bool, optional
-        Rank samples inside the MCD subset as if they were not in it (default False, the paper's
-        rule). Otherwise a random start looks closest to itself and is hardly left in high
-        dimension. The price: the determinant no longer falls in every step.
+        Rank samples inside the MCD subset as if they were not in it (default False, as in the
+        paper), so that a random start is left. The determinant no longer falls in every step.
     shrinkage : float in [0, 1] or "auto", optional
-        Pull covariances towards a multiple of the identity (default 0). "auto" uses the closed
-        form OAS. Needed when classes have few samples for the number of features. For "anchored"
-        the default is "auto", and chooses by the likelihood of the labels, also between the
-        identity and the diagonal.
+        Pull covariances towards a multiple of the identity (default 0), where classes have few
+        samples for the number of features. "auto": the closed form OAS. For "anchored" the default
+        is "auto", and chooses by the likelihood of labels, between identity and diagonal too.
     priors : {"uniform", "empirical"} or array of shape (n_classes,), optional
         How common the classes are among the samples that are to be predicted. "empirical": as among
         the training samples; "auto", "anchored" and "mixture" take the noise out of these shares,
@@ -95,6 +97,9 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         Gaussian kernel of standardised features), so that boundaries between classes are not
         straight lines. "auto", the default of the estimator "auto": only where that makes the
         labels clearly more likely. "none" is the default of the others, and the paper's.
+    labels_from : {"people", "machine"}, optional
+        "machine": another classifier made the labels. Nothing tells its errors from the truth, so
+        this is an assumption: classes are clusters, which labels only name. For "auto".
     random_state : int, Generator, RandomState or None
         Seed of the random starts, and of the rows that are drawn.
 
@@ -114,10 +119,9 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         Where the noise was measured: by the probability that it is right, or less if it is
         doubtful (:func:`rehead.score_labels` has the probability). Otherwise 1 for what was kept.
     noise_ : NoiseModel or None
-        What was found out about the noise. ``noise_.wrong``: the share of labels that are wrong, or
-        too hard to tell by these features. ``noise_.transition``: the transition matrix.
-        ``noise_.rate``: the share of wrong labels by that matrix. ``noise_.rate_error``: its
-        counting error only; where classes overlap, the rate is too large by more than that.
+        What was found out about the noise. ``wrong``: the share of labels that are wrong, or too
+        hard to tell by these features. ``transition``: the transition matrix. ``rate``: the share
+        by that matrix. ``rate_error``: its counting error only, less than what overlap adds.
     n_iter_ : array of shape (n_classes,)
         Selection steps done for each class; 0 where there was nothing to trim.
     log_det_ : float
@@ -169,6 +173,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         shrinkage: Shrinkage | None = None,
         priors: str | Array | None = None,
         feature_map: FeatureMap | None = None,
+        labels_from: LabelsFrom | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -181,21 +186,28 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         self.shrinkage = shrinkage
         self.priors = priors
         self.feature_map = feature_map
+        self.labels_from = labels_from
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, trusted: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, trusted: Any = None, executor: Any = None
+    ) -> Self:
         """Estimate the class Gaussians from features and labels, some of which are wrong.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            numpy, pandas, polars or a memory map.
+            numpy, pandas, polars; or features on disk: ``FeatureStore(path).rows(layer)``.
         y : array-like of shape (n_samples,)
             Numbers or strings.
         sample_weight : array-like of shape (n_samples,), optional
             How many times each sample counts.
         trusted : boolean array-like of shape (n_samples,), optional
-            Samples whose label is known to be right. They are never trimmed.
+            Samples whose label is known to be right, drawn at random: 20 or more of them choose how
+            "auto" fits. Or, for each sample, "random", "chosen" (checked because it looked wrong:
+            right, but it chooses nothing) or "". None of them is trimmed.
+        executor : concurrent.futures.Executor, optional
+            Who works on features on disk. Default: threads. Results are the same to the last bit.
 
         Returns
         -------
@@ -208,15 +220,18 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         checked = copy.copy(self)  # self is not changed before all has gone well
         X = check.check_features(checked, X, reset=True)
         classes, codes = check.encode_labels(check.check_labels(y, len(X)))
+        known = check.check_trusted(trusted, len(X))
         data = group_by_class(
             X,
             codes,
             len(classes),
             weights=check.check_weights(sample_weight, X, codes, classes),
-            trusted=check.check_mask(trusted, len(X), "trusted"),
+            trusted=known.right,
+            drawn=known.drawn,
         )
         rng = check.generator_from(self.random_state)
-        fitted = fit_gaussians(data, classes, choice, rng)
+        with run_on(executor):
+            fitted = fit_with_trusted(data, classes, choice, rng)
         for note in fitted.notes:
             warn(note)
         return self._adopt(fitted, getattr(checked, "feature_names_in_", None))
@@ -240,18 +255,16 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = fitted.classes
         self.support_, self.trust_, self.n_iter_ = fitted.support, fitted.trust, fitted.n_iter
         self.noise_: NoiseModel | None = fitted.noise
-        self.means_ = g.means.astype(dtype)
-        self.covariance_ = g.covariance.astype(dtype)
-        self.priors_ = g.priors
-        self.log_det_ = g.factor.log_det
+        self.means_, self.covariance_ = g.means.astype(dtype), g.covariance.astype(dtype)
+        self.priors_, self.log_det_ = g.priors, g.factor.log_det
         self.coef_ = g.slopes.astype(dtype)
         self.intercept_ = (g.bias - g.slopes @ g.centre).astype(dtype)
         return self
 
     def explain(self) -> str:
         """What was found out about the labels, in words."""
-        check_is_fitted(self)
-        return " ".join(filter(None, [self._explain_labels(), self.fitted_.explain()]))
+        said = self._known().explain()
+        return " ".join(filter(None, [self._explain_labels(), said]))
 
     def _explain_labels(self) -> str:
         kept = f"{self.support_.sum()} of {len(self.support_)} samples count"
@@ -268,25 +281,21 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
 
         With two classes, the log odds of the second one, of shape (n_samples,).
         """
-        X = self._checked(X)
-        scores = self.fitted_.scores(X)
+        scores = self._known().scores(self._checked(X))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> Array:
         """The class with the highest posterior."""
-        X = self._checked(X)
-        labels: Array = self.classes_[self.fitted_.scores(X).argmax(axis=1)]
+        labels: Array = self._known().classes[self.fitted_.best(self._checked(X))]
         return labels
 
     def predict_proba(self, X: Any) -> Array:
         """Posterior probabilities of the classes, in the order of ``classes_``."""
-        X = self._checked(X)
-        return self.fitted_.posterior(X)
+        return self._known().posterior(self._checked(X))
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the posterior probabilities."""
-        X = self._checked(X)
-        return self.fitted_.log_posterior(X)
+        return self._known().log_posterior(self._checked(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy: the share of these labels that is predicted."""
@@ -299,8 +308,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         Where features were mapped, it is the density of what they were mapped to, less their
         distance from the landmarks: to be compared, but not a density of the features.
         """
-        X = self._checked(X)
-        return self.fitted_.log_density(X)
+        return self._known().log_density(self._checked(X))
 
     # What an audit asks of a model: rehead.audit.protocol.
 
@@ -337,20 +345,21 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         ``leave_out`` is a mask of the rows for which that is wanted; those that the model was not
         fitted on are judged as new ones in any case.
         """
-        X = self._checked(X)
-        return self.fitted_.verdicts(X, codes, leave_out)
+        return self._known().verdicts(self._checked(X), codes, leave_out)
 
     def judge_typicality(self, X: Any, codes: Array | None = None) -> Array | None:
         """How usual samples are, as p-values; None where the model does not know what is usual."""
-        X = self._checked(X)
-        return self.fitted_.typicality(X, codes)
+        return self._known().typicality(self._checked(X), codes)
 
     def judging_space(self, X: Any) -> Array:
         """Samples in the space where Euclidean distances are those that labels are judged by."""
-        X = self._checked(X)
-        return self.fitted_.whitened(X)
+        return self._known().whitened(self._checked(X))
 
-    def _checked(self, X: Any) -> Array:
+    def _known(self) -> FittedGaussians:
+        check_is_fitted(self)
+        return self.fitted_
+
+    def _checked(self, X: Any) -> Features:
         check_is_fitted(self)
         return check.check_features(self, X, reset=False)
 
@@ -359,8 +368,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
 
         The file appears whole or not at all.
         """
-        check_is_fitted(self)
-        arrays, settings = self.fitted_.to_state()
+        arrays, settings = self._known().to_state()
         settings["params"] = persist.params_to_json(self.get_params(deep=False))
         names = getattr(self, "feature_names_in_", None)
         settings["feature_names"] = None if names is None else names.tolist()

@@ -6,43 +6,37 @@ that check what users pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
-from rehead._typing import Array, Features, MappedFeatures, some_rows
+from rehead._typing import Array, Features, MappedFeatures, row_spans
 from rehead.files import persist
 from rehead.fingerprint import KnownRows, Recognised
-from rehead.fittedfile import check_gaussians, gaussians_of
-from rehead.gaussian import ByClass, Composition, Fit, NoiseModel, TiedGaussians, estimate
-from rehead.gaussian.choose_map import map_for
-from rehead.gaussian.doubts import doubts_about_labels, doubts_about_sizes
-from rehead.gaussian.fit import Alone
+from rehead.fittedfile import check_gaussians, gaussians_of, unmapped_of, unmapped_to_arrays
+from rehead.gaussian import Composition, NoiseModel, TiedGaussians
 from rehead.gaussian.kernel_map import KernelMap
 from rehead.gaussian.kernels import whiten
 from rehead.gaussian.leave_one_out import leave_one_out_scores
 from rehead.gaussian.linear import SecondOpinion
-from rehead.gaussian.options import Choice
+from rehead.gaussian.machine import AGREEMENT, MIXTURE
 from rehead.gaussian.threads import own_threads
-from rehead.gaussian.typical import Reference, make_reference, strange_distances
+from rehead.gaussian.typical import Map, Reference, strange_distances
+from rehead.verdicts import (
+    GivenLabel,
+    JointReduce,
+    LabelVerdicts,
+    OneOpinion,
+    Summary,
+    Told,
+    TwoOpinions,
+)
 
-
-class LabelVerdicts(NamedTuple):
-    """What a model thinks of some labels; one entry a row.
-
-    ``quality`` of the given label, the code of the ``best`` label and its ``probability``; the
-    squared ``distance`` to the nearest class, for each feature (with a map, how far the row is from
-    its landmarks); ``known`` says whether the model
-    was fitted on the row with this label.
-    """
-
-    quality: Array
-    best: Array
-    probability: Array
-    distance: Array
-    known: Array
+WAYS = {
+    MIXTURE: "Labels were taken for a machine's: classes are clusters, which labels only name.",
+    AGREEMENT: "Labels were taken for a machine's: those count that stiff Gaussians agree with.",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +67,16 @@ class FittedGaussians:
         What is usual among the training samples, where that was found out.
     kernel_map : KernelMap or None
         The map of the features that was taken.
+    unmapped : TiedGaussians or None
+        Of the features as they are, where there is a map; they tell how far a row is.
     second : SecondOpinion or None
         What else judges labels; its part of predictions is in the Gaussians' scores.
-    alone : Alone or None
-        What the Gaussians are without it; not kept in files.
+    alone : FittedGaussians or None
+        What was found without it; not kept in files.
+    way : {"", "mixture", "agreement"}
+        How Gaussians were found where labels were taken for a machine's (``gaussian/machine.py``).
+    told : int
+        How many trusted labels chose between ways, if they did.
     notes : tuple of str
         What the user should be told; not kept in files.
     """
@@ -92,8 +92,11 @@ class FittedGaussians:
     noise: NoiseModel | None = None
     reference: Reference | None = None
     kernel_map: KernelMap | None = None
+    unmapped: TiedGaussians | None = None
     second: SecondOpinion | None = None
-    alone: Alone | None = None
+    alone: Self | None = None
+    way: str = ""
+    told: int = 0
     notes: tuple[str, ...] = ()
 
     @property
@@ -108,14 +111,13 @@ class FittedGaussians:
 
     def without_second(self) -> Self:
         """What the Gaussians found alone."""
-        if self.alone is None:
-            return self
-        gaussians, noise = self.alone
-        return replace(self, gaussians=gaussians, noise=noise, second=None, alone=None)
+        return self if self.alone is None else self.alone
 
     def explain(self) -> str:
         """What there is beside Gaussians of the features as they are, in words."""
-        said = []
+        said = [WAYS[self.way]] if self.way else []
+        if self.told:
+            said.append(f"{self.told} trusted labels chose this way to fit.")
         if self.kernel_map is not None:
             n = len(self.kernel_map.landmarks)
             said.append(f"Features were mapped by their similarity to {n} of the samples.")
@@ -126,6 +128,11 @@ class FittedGaussians:
     def scores(self, X: Features) -> Array:
         """The log posterior up to a term that all classes share."""
         return self.gaussians.scores(self.mapped(X))
+
+    def best(self, X: Features) -> Array:
+        """Code of the most probable class; scores of all rows are never all in memory."""
+        spans = row_spans(len(X), max(X.shape[1], len(self.classes)))
+        return np.concatenate([self.scores(X[span]).argmax(axis=1) for span in spans])
 
     def posterior(self, X: Features) -> Array:
         """Probabilities of the classes."""
@@ -162,73 +169,44 @@ class FittedGaussians:
         ``noise`` in place of its own. Without any, a label is as good as its posterior.
         """
         noise = self.noise if noise is None else noise
-        given = codes
-
-        def summary(scores: Array, joint: Array, rows: Array) -> Array:
-            posterior = self.posterior_given_label(joint, given[rows], noise)
-            return label_columns(posterior, given[rows], self.nearest_distance(scores))
-
+        summary = Summary(GivenLabel.by(self.gaussians, noise), self.gaussians.means.shape[1])
         columns, known = self.without_themselves(X, codes, leave_out, summary)
         quality, best, probability, distance = columns.T
-        distance = self.how_far(X, distance)
+        if self.mapped_by is not None:
+            distance = self.how_far(X, codes, leave_out)
         return LabelVerdicts(quality, best.astype(np.int64), probability, distance, known)
 
-    def how_far(self, X: Features, distance: Array) -> Array:
-        """How far rows are from everything, of which the nearest class has this distance.
+    @property
+    def mapped_by(self) -> Map | None:
+        """The map, and what there was before it."""
+        return None if self.kernel_map is None else Map(self.kernel_map, self.unmapped)
 
-        That it is, unless a map hides what is far: then it is the distance from its landmarks.
-        """
-        return distance if self.kernel_map is None else self.kernel_map.remoteness(X)
+    def how_far(self, X: Features, codes: Array, leave_out: Array) -> Array:
+        """How far rows are from everything, where a map hides it; without themselves if asked."""
+        assert self.mapped_by is not None
+        _, inside = self.recognise(X, codes)
+        return self.mapped_by.how_far(X, inside.only(leave_out))
 
     def without_themselves(
-        self,
-        X: Features,
-        codes: Array,
-        leave_out: Array,
-        reduce: Callable[[Array, Array, Array], Array],
+        self, X: Features, codes: Array, leave_out: Array, reduce: JointReduce
     ) -> tuple[Array, Array]:
         """Reduced scores, rows of the fit left out where asked for; and which rows are known.
 
-        ``reduce(scores, joint, rows)`` is given scores of the Gaussians, in which all classes have
-        the same prior; the joint ones with a second opinion, if there is one; and row numbers.
+        ``reduce(scores, joint, codes)`` is given scores of the Gaussians, in which all classes have
+        the same prior; the joint ones with a second opinion, if there is one; and labels.
         """
         found, inside = self.recognise(X, codes)
         folds = np.where(leave_out, found.folds, -1)
-        return self.leave_out(X, inside.only(leave_out), folds, reduce), found.known
+        told = Told(codes, folds)
+        return self.leave_out(X, told, inside.only(leave_out), reduce), found.known
 
-    def leave_out(
-        self,
-        X: Features,
-        inside: Composition,
-        folds: Array,
-        reduce: Callable[[Array, Array, Array], Array],
-    ) -> Array:
+    def leave_out(self, X: Features, told: Told, inside: Composition, reduce: JointReduce) -> Array:
         """Reduced scores of rows of which that much is inside, and which are in these folds."""
-        mapped, second = self.mapped(X), self.second
-
-        def by_row(scores: Array, rows: Array) -> Array:
-            joint = scores
-            if second is not None:
-                joint = second.joint(scores, some_rows(mapped, rows), folds[rows])
-            return reduce(scores, joint, rows)
-
-        even = self.gaussians.without_priors()
-        return leave_one_out_scores(even, mapped, np.arange(len(X)), inside, by_row)
-
-    def posterior_given_label(self, scores: Array, codes: Array, noise: NoiseModel | None) -> Array:
-        """What samples are, from their scores and labels; without noise, from scores alone."""
-        if noise is None:
-            with np.errstate(divide="ignore"):
-                weights = np.log(self.gaussians.priors * len(self.classes))
-            return self.gaussians.posterior_of_scores(scores + weights)
-        # It has class shares of its own: those of the samples whose labels are judged.
-        return noise.posterior_given_label(scores, codes)
-
-    def nearest_distance(self, scores: Array) -> Array:
-        """Squared distance to the nearest class, for each feature: about 1 for usual samples."""
-        width = self.gaussians.means.shape[1]
-        distance: Array = -2.0 * (scores.max(axis=1) + np.log(len(self.classes))) / width
-        return distance
+        mapped, even = self.mapped(X), self.gaussians.without_priors()
+        if self.second is None:
+            return leave_one_out_scores(even, mapped, told.codes, inside, OneOpinion(reduce))
+        both = TwoOpinions(self.second.without_folds(), reduce)
+        return leave_one_out_scores(even, mapped, (*told, mapped), inside, both)
 
     def typicality(self, X: Features, codes: Array | None = None) -> Array | None:
         """How usual samples are, as p-values; None where it was not found out what is usual.
@@ -243,7 +221,7 @@ class FittedGaussians:
             inside = Composition(nothing, nothing.astype(np.int64), self.class_totals)
         else:
             (known, *_), inside = self.recognise(X, codes)
-        distances = strange_distances(self.gaussians, X, inside.counted_as, inside, self.kernel_map)
+        distances = strange_distances(self.gaussians, X, inside.counted_as, inside, self.mapped_by)
         return self.reference.pvalues(distances, own=known)
 
     @own_threads()
@@ -277,6 +255,8 @@ class FittedGaussians:
             arrays |= self.noise.to_arrays("noise.")
         if self.kernel_map is not None:
             arrays |= self.kernel_map.to_arrays("kernel_map.")
+        if self.unmapped is not None:
+            arrays |= unmapped_to_arrays(self.unmapped)
         if g.added is not None:
             arrays |= {"added_weights": g.added.weights, "added_bias": g.added.bias}
         if self.second is not None and self.known_rows.folds is not None:
@@ -288,6 +268,7 @@ class FittedGaussians:
             "shrunk": g.shrunk,
             "estimated": g.estimated,
         }
+        settings |= {n: v for n, v in (("way", self.way), ("told", self.told)) if v}
         return arrays, settings
 
     @classmethod
@@ -319,79 +300,8 @@ class FittedGaussians:
                 if "kernel_map.gamma" in arrays
                 else None
             ),
+            unmapped=unmapped_of(arrays),
             second=second,
+            way=settings.get("way", ""),
+            told=settings.get("told", 0),
         )
-
-
-def label_columns(posterior: Array, codes: Array, distance: Array) -> Array:
-    """Probability of the label, best class, its probability, and the distance, of each row."""
-    every, best = np.arange(len(posterior)), posterior.argmax(axis=1)
-    return np.column_stack([posterior[every, codes], best, posterior[every, best], distance])
-
-
-@own_threads()
-def fit_gaussians(
-    data: ByClass, classes: Array, choice: Choice, rng: np.random.Generator
-) -> FittedGaussians:
-    """Run an estimator on rows grouped by class, and keep what is needed to judge by it.
-
-    Features are mapped first where the options say so, or where that is found to be better.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rehead.gaussian import group_by_class
-    >>> from rehead.gaussian.options import resolve_options
-    >>> X, codes = np.array([[0.0], [2.0], [7.0], [9.0]]), np.array([0, 0, 1, 1])
-    >>> choice = resolve_options("sample", None, {})
-    >>> data, rng = group_by_class(X, codes, 2), np.random.default_rng(0)
-    >>> fitted = fit_gaussians(data, np.array(["a", "b"]), choice, rng)
-    >>> fitted.gaussians.means.ravel(), fitted.class_totals
-    (array([1., 8.]), array([2., 2.]))
-    """
-    codes, options = data.codes, choice.options.with_priors(classes)
-    kernel_map = map_for(data, options, rng)
-    rows = data if kernel_map is None else data.mapped(kernel_map)
-    fit = estimate(choice.estimator, rows, options, rng)
-    counts = np.ones(len(codes)) if data.weights is None else data.weights
-    weights = fit.composition.weights
-    # Where a sample counted for another class, that much of its label is not trusted.
-    elsewhere = (weights > 0) & (fit.composition.counted_as != codes)
-    trust = np.where(elsewhere, counts - weights, weights)
-    notes = [*doubts_about_sizes(codes, classes), *fit.notes]
-    if fit.noise is not None and data.weights is None:
-        notes += doubts_about_labels(fit.noise.wrong, trust, codes, classes)
-    half = 0.5 * np.maximum(counts, np.finfo(float).tiny)
-    return FittedGaussians(
-        classes=classes,
-        gaussians=fit.gaussians,
-        known_rows=KnownRows.from_training(
-            data.X, codes, fit.composition, None if fit.second is None else fit.second.folds
-        ),
-        class_totals=fit.composition.class_totals,
-        trust=trust,
-        support=weights > (0.0 if fit.noise is None else half),
-        n_iter=fit.n_iter,
-        dtype=data.X.dtype,
-        noise=fit.noise,
-        reference=_reference(fit, data, counts, kernel_map),
-        kernel_map=kernel_map,
-        second=fit.second,
-        alone=fit.alone,
-        notes=tuple(notes),
-    )
-
-
-def _reference(fit: Fit, data: ByClass, counts: Array, kernel_map: KernelMap | None) -> Reference:
-    """What is usual among the trusted training samples."""
-    measured = fit.noise is not None
-    trust = fit.composition.weights if measured else counts
-    return make_reference(
-        fit.gaussians,
-        data.X,
-        data.codes,
-        fit.composition,
-        trust,
-        measured=measured,
-        kernel_map=kernel_map,
-    )

@@ -35,6 +35,7 @@ from rehead.files.schema import (
     optional,
     positive,
     require,
+    share,
     simplex,
     text,
     whole,
@@ -68,6 +69,9 @@ NOISE: Fields = {
     "nll": floats("", finite),
     "wrong": optional(floats("", within(-ROUNDING, 1 + ROUNDING, nan=True))),
     "unseen": optional(floats("", within(-ROUNDING, 1 + ROUNDING))),
+    "guessed": optional(floats("", share)),
+    "least": optional(floats("", share)),
+    "most": optional(floats("", share)),
 }
 REFERENCE: Fields = {
     "relative": floats("q", finite, ascending),
@@ -83,6 +87,11 @@ KERNEL_MAP: Fields = {
     "gamma": floats("", within(1e-100, 1e100)),
     "projection": floats("m d", within(-1e30, 1e30)),
 }
+UNMAPPED: Fields = {
+    "means": floats("C D", moderate),
+    "covariance": floats("D D", covariance),
+    "estimated": floats("", within(0, 1)),
+}
 SECOND: Fields = {
     "weights": floats("C d", moderate),
     "bias": floats("C", moderate),
@@ -97,11 +106,19 @@ SETTINGS: Fields = {
     "temperature": optional(number(*TEMPERATURES)),
     "shrunk": number(0, 1),
     "estimated": number(0, 1),
+    "way": optional(one_of("mixture", "agreement")),
+    "told": optional(count()),
 }
 """What a file holds of a FittedGaussians: C classes, d features, n training rows. With a map of D
 features and m landmarks, d is what comes after it. A second opinion has k folds."""
 
-PARTS = {"noise": NOISE, "reference": REFERENCE, "kernel_map": KERNEL_MAP, "second": SECOND}
+PARTS = {
+    "noise": NOISE,
+    "reference": REFERENCE,
+    "kernel_map": KERNEL_MAP,
+    "unmapped": UNMAPPED,
+    "second": SECOND,
+}
 """What may be missing, as a whole."""
 
 
@@ -120,6 +137,8 @@ def check_gaussians(
     require(not parts, f"{where}{next(iter(parts), '')} is nothing that rehead knows.")
     added = {name in arrays for name in ("added_weights", "added_bias", "second.weights")}
     require(len(added) == 1, f"{where}added_weights, added_bias and second belong together.")
+    maps = "kernel_map.gamma" in arrays
+    require(maps or "unmapped.means" not in arrays, f"{where}unmapped is there without a map.")
     if "class_totals" in arrays:
         members = arrays["seen_members"].clip(min=0)
         whole_of = arrays["class_totals"][members] * (1 + ROUNDING)
@@ -129,12 +148,7 @@ def check_gaussians(
 
 def gaussians_of(arrays: Mapping[str, Array], settings: Mapping[str, Any]) -> TiedGaussians:
     """The Gaussians of a file, whose covariance must have the inverse that it had."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        g = tied_gaussians(arrays["means"], arrays["covariance"], arrays["priors"])
-    # Another processor may round its factor a little differently.
-    require(g.shrunk <= ROUNDING, "covariance must be positive definite.")
-    right = np.isfinite(g.weights).all() and np.isfinite(g.norms).all()
-    require(bool(right), "means are too far apart for the covariance.")
+    g = _checked_gaussians(arrays["means"], arrays["covariance"], arrays["priors"])
     added = "added_weights" in arrays
     return replace(
         g,
@@ -144,6 +158,36 @@ def gaussians_of(arrays: Mapping[str, Array], settings: Mapping[str, Any]) -> Ti
         offsets=arrays.get("offsets"),
         added=LinearScores(arrays["added_weights"], arrays["added_bias"]) if added else None,
     )
+
+
+def unmapped_to_arrays(gaussians: TiedGaussians) -> dict[str, Array]:
+    """Gaussians of what was mapped, as the arrays of a file."""
+    g = gaussians
+    fields = {"means": g.means, "covariance": g.covariance, "estimated": np.asarray(g.estimated)}
+    return {f"unmapped.{name}": value for name, value in fields.items()}
+
+
+def unmapped_of(arrays: Mapping[str, Array]) -> TiedGaussians | None:
+    """Gaussians of what was mapped, if a file has them."""
+    if "unmapped.means" not in arrays:
+        return None
+    g = _checked_gaussians(
+        arrays["unmapped.means"], arrays["unmapped.covariance"], None, "unmapped."
+    )
+    return replace(g, estimated=float(arrays["unmapped.estimated"]))
+
+
+def _checked_gaussians(
+    means: Array, covariance: Array, priors: Array | None, where: str = ""
+) -> TiedGaussians:
+    """Gaussians of a file, if that is possible."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        g = tied_gaussians(means, covariance, priors)
+    # Another processor may round its factor a little differently.
+    require(g.shrunk <= ROUNDING, f"{where}covariance must be positive definite.")
+    right = np.isfinite(g.weights).all() and np.isfinite(g.norms).all()
+    require(bool(right), f"{where}means are too far apart for the covariance.")
+    return g
 
 
 CLASSIFIER: Fields = {"params": mapping, "feature_names": nullable(each(text, "d"))}

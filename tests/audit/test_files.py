@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rehead import LayerEnsemble, RobustGaussianClassifier, score_labels
+from rehead import LayerEnsemble, ReheadWarning, RobustGaussianClassifier, score_labels
 from rehead.audit.files import audit_files, open_model
 from rehead.audit.inputs import DuplicateIdsError
 from rehead.files.persist import ModelFileError, write_model
@@ -94,7 +94,8 @@ class TestAudit:
         other = (noisy[1] + 1) % 3
         np.save("other.npy", other)
         np.save("numbers.npy", np.arange(450) + 1000)
-        found = audit_files("ensemble", Path("store"), "other.npy", "numbers.npy")
+        with pytest.warns(ReheadWarning, match="had another label then"):
+            found = audit_files("ensemble", Path("store"), "other.npy", "numbers.npy")
         np.testing.assert_array_equal(found.given, other)
         np.testing.assert_array_equal(found.ids, np.arange(450) + 1000)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rehead import LayerEnsemble, RobustGaussianClassifier, score_labels
-from rehead.audit.judging import judge_in_blocks
-from rehead.fitted import LabelVerdicts
+from rehead.audit.judging import judge_in_blocks, predict_in_blocks
+from rehead.verdicts import LabelVerdicts
 
 
 class Echo:
@@ -44,7 +44,7 @@ class TestBlocks:
         X, codes, wanted = asked
         model = Echo()
         found = judge_in_blocks(model, X, codes, wanted)
-        assert model.sizes == [524, 524, 524, 428]
+        assert model.sizes == [512, 512, 512, 464]  # multiples of a block
         np.testing.assert_array_equal(
             np.column_stack([found.quality, found.probability, found.distance]), X
         )
@@ -148,3 +148,21 @@ class TestLeftOut:
         for name in ("quality", "typicality"):
             expected = np.where(mask, getattr(report, name), getattr(plain, name))
             np.testing.assert_allclose(getattr(mixed, name), expected, rtol=1e-12)
+
+
+class TestPredictions:
+    def test_they_are_those_of_the_model(self, model, noisy):
+        X, _, _ = noisy
+        many = np.tile(X, (40, 1))
+        found, posterior = predict_in_blocks(model, many, len(many)), model.predict_proba(many)
+        np.testing.assert_array_equal(found.best, posterior.argmax(axis=1))
+        np.testing.assert_array_equal(found.probability, posterior.max(axis=1))
+
+    def test_a_bad_row_has_its_number_and_no_rows_are_an_error(self, model, noisy):
+        X, _, _ = noisy
+        many = np.tile(X, (40, 1))
+        many[-1, 2] = np.nan
+        with pytest.raises(ValueError, match=f"row {len(many) - 1}, feature 2"):
+            predict_in_blocks(model, many, len(many))
+        with pytest.raises(ValueError, match="0 sample"):
+            predict_in_blocks(model, X[:0], 0)

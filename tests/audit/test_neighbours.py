@@ -158,3 +158,14 @@ def test_where_all_have_the_same_label(report, noisy):
     found = report.neighbours(0, X, train=(X[same], y[same]))
     assert found.rows.shape == (1, 0)
     assert str(found).endswith("with other labels: none")
+
+
+def test_the_nearest_points_are_those_of_the_definition():
+    from rehead.audit.neighbours import nearest_points
+
+    rng = np.random.default_rng(0)
+    point, among = rng.normal(size=(1, 4)), rng.normal(size=(50, 4))
+    found = nearest_points(point, among, 7)
+    distances = np.array([np.linalg.norm(other - point[0]) for other in among])
+    assert found.rows[0].tolist() == np.argsort(distances)[:7].tolist()
+    np.testing.assert_allclose(found.distances[0], np.sort(distances)[:7])

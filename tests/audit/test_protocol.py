@@ -16,8 +16,8 @@ from rehead import (
     typicality,
 )
 from rehead.audit.pipelines import METHODS, as_judge
-from rehead.fitted import LabelVerdicts
 from rehead.gaussian import NoiseModel
+from rehead.verdicts import LabelVerdicts
 
 ENTRIES = {
     "score_labels": score_labels,

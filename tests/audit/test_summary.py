@@ -13,7 +13,7 @@ from rehead.audit.summary import confusions, headline, summary
 def test_a_summary(report):
     text = str(report)
     assert text.startswith("450 labels: ")
-    assert "wrong, or too hard to tell by these features." in text
+    assert "wrong, or too hard to tell by these features (" in text
     assert "error" not in text
     assert f"Review the {report.n_review()} worst" in text
     assert str(report.order[0]) in text
@@ -31,7 +31,7 @@ def test_one_line(report):
 def test_of_clean_labels(blobs):
     X, y = blobs(sizes=(300, 300), distance=8.0)
     report = score_labels(RobustGaussianClassifier(random_state=0).fit(X, y), X, y)
-    assert "nearly clean" in str(report)
+    assert "about clean" in str(report)
     assert "Nothing to review" in str(report)
     assert "Worst" not in str(report)
 
@@ -73,13 +73,35 @@ def test_worst_labels_are_shown_by_id_worst_first(report):
     ],
 )
 def test_how_many_are_wrong(report, rate, error, words):
-    changed = replace(report, noise_rate=rate, noise_rate_error=error)
+    nothing = {"noise_least": np.nan, "noise_most": np.nan}
+    changed = replace(report, noise_rate=rate, noise_rate_error=error, **nothing)
     assert str(changed).startswith(f"450 labels: {words}.")
     assert repr(changed) == f"LabelReport(450 labels: {words})"
 
 
 def test_about_clean_needs_a_small_rate_and_few_suspects(report):
-    fine = replace(report, suggested=report.given, noise_rate=0.03, noise_rate_error=0.02)
-    assert headline(fine) == "LabelReport(450 labels: nearly clean)"
+    fine = replace(
+        report,
+        suggested=report.given,
+        noise_rate=0.03,
+        noise_rate_error=0.02,
+        noise_least=np.nan,
+        noise_most=np.nan,
+    )
+    assert headline(fine) == "LabelReport(450 labels: about clean)"
     assert "up to 15% wrong, how many is unclear" in headline(replace(fine, noise_rate_error=0.06))
-    assert "nearly clean" not in headline(replace(fine, noise_rate=0.05))
+    assert "about clean" not in headline(replace(fine, noise_rate=0.05))
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "error", "words"),
+    [
+        (0.05, 0.16, 0.02, "about 10% wrong, or too hard to tell by these features (5% to 16%)"),
+        (0.0, 0.16, 0.02, "(at most 16%, or about clean)"),
+        (0.05, 0.3, 0.06, "5% to 30% wrong, how many is unclear"),
+        (0.0, 0.3, 0.06, "up to 30% wrong, how many is unclear"),
+    ],
+)
+def test_a_range_is_said_where_there_is_one(report, least, most, error, words):
+    ranged = replace(report, noise_rate=0.1, noise_rate_error=error)
+    assert words in headline(replace(ranged, noise_least=least, noise_most=most))

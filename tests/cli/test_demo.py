@@ -8,13 +8,21 @@ import pytest
 from rehead.experiments.demo import DEFAULT, ROG
 
 
-def test_demo_prints_the_table_and_writes_the_report(succeed, tmp_path):
+def test_demo_prints_the_table_and_writes_the_report(succeed, fail, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     target = tmp_path / "page.html"
     said = succeed("demo", "--noise", "flip", "--seeds", "1", "-o", target)
     for text in ("softmax", "LDA, sample", "RoG, hidden1", ROG, DEFAULT, "flip 40%", "K_c"):
         assert text in said
     assert "uniform" not in said
     assert target.stat().st_size > 50_000
+    assert said.splitlines()[-1].endswith("rehead review demo")
+    suspects = (tmp_path / "demo" / "suspects.csv").read_text().splitlines()
+    source = ("demo/train.npz", "--labels", "demo/train.npz:labels", "--ids", "demo/train.npz:ids")
+    audited = succeed("audit", "demo/head.safetensors", *source, "-o", "again.csv")
+    assert (tmp_path / "again.csv").read_text().splitlines() == suspects
+    assert audited.startswith("1347 labels")
+    assert "demo was made from data digits, noise flip" in fail("demo", "--noise", "uniform")
 
 
 @pytest.mark.parametrize(

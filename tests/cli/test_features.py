@@ -186,3 +186,22 @@ def test_a_store_of_other_samples_is_refused(succeed, fail):
     )
     said = fail(*common, "x.npy", "--labels", "y.npy", "--pool", "flatten")
     assert "another pool (of layer '1': mean, not flatten)" in said
+
+
+def test_parts_are_extracted_on_their_own_and_merged(succeed, fail, monkeypatch):
+    rng = np.random.default_rng(0)
+    np.savez("x.npz", X=rng.normal(size=(301, 6)).astype("f4"), y=rng.integers(3, size=301))
+    common = ["features", "mine:net", "--data", "x.npz", "--layers", "hidden"]
+    whole = succeed(*common, "-o", "whole")
+    for i in (1, 2):
+        succeed(*common, "-o", f"part{i}", "--shard", f"{i}/2")
+        monkeypatch.setenv("RANK", str(i - 1))
+        monkeypatch.setenv("WORLD_SIZE", "2")
+        succeed(*common, "-o", "parts", "--shard", "env")
+    assert "samples of 2 stores" in succeed("merge", "part2", "part1", "-o", "merged")
+    succeed("merge", "parts/part-1", "parts/part-2", "-o", "of-ranks")
+    for name in ("merged", "of-ranks"):
+        assert FeatureStore(name).ids.tolist() == FeatureStore("whole").ids.tolist()
+        assert f"{len(FeatureStore(name))} samples" in whole
+    assert "must be i/n" in fail(*common, "-o", "x", "--shard", "3")
+    assert "Give each part once" in fail("merge", "part1", "part1", "-o", "twice")

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rehead import RobustGaussianClassifier, noise
+from rehead import LayerEnsemble, RobustGaussianClassifier, noise
 from rehead.files.store import FeatureStore
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -95,6 +95,15 @@ def test_mistakes_are_one_line(fail, arguments, message):
     assert message in fail(*arguments)
 
 
+def test_ids_that_repeat_are_an_error_before_anything_is_fitted(fail):
+    np.save("X.npy", np.random.default_rng(0).normal(size=(40, 2)))
+    np.save("y.npy", np.arange(40) % 2)
+    np.save("names.npy", np.array([f"s{i // 2}" for i in range(40)]))
+    said = fail("fit", "X.npy", "--labels", "y.npy", "--ids", "names.npy", "-o", "h.safetensors")
+    assert "duplicates in the --ids ('s0' first). Name each sample once" in said
+    assert not Path("h.safetensors").exists()
+
+
 def test_features_are_mapped_where_that_is_asked_for(succeed, fail):
     rng = np.random.default_rng(0)
     y, angle = rng.integers(2, size=400), rng.uniform(0, 7, size=400)
@@ -151,3 +160,46 @@ def test_priors_belong_to_the_default(succeed, fail):
     assert "Did you mean 'uniform'" in fail(
         "fit", "x.npy", "--labels", "y.npy", "--priors", "unifrom", "-o", "head"
     )
+
+
+OUT = ("-o", "head")
+
+
+class TestMachineAndTrustedLabels:
+    @pytest.fixture
+    def table(self):
+        """A table whose labels a tilted machine made; one row in five was drawn and checked."""
+        rng = np.random.default_rng(0)
+        true = rng.integers(2, size=500)
+        X = rng.normal(size=(500, 3)) + 4.5 * true[:, None] * np.array([1.0, 0.0, 0.0])
+        y = (X @ [1.0, 1.0, 0.0] > 2.25).astype(int)
+        checked = np.arange(500) % 5 == 0
+        y = np.where(checked, true, y)
+        words = np.where(checked, "random", "")
+        words[1] = "chosen"
+        with open("made.csv", "w", newline="") as file:
+            out = csv.writer(file)
+            out.writerow(["a", "b", "c", "label", "checked"])
+            out.writerows([*row, label, word] for row, label, word in zip(X, y, words, strict=True))
+        np.save("checked.npy", checked)
+        np.save("X.npy", X)
+        np.save("y.npy", y)
+
+    def test_who_made_the_labels_is_said(self, table, succeed, fail):
+        made = ("fit", "X.npy", "--labels", "y.npy", "-o", "head")
+        assert "machine" not in succeed(*made)
+        assert "taken for a machine's" in succeed(*made, "--labels-from", "machine")
+        assert "labels_from must be one of" in fail(*made, "--labels-from", "robots")
+
+    @pytest.mark.parametrize("where", ["checked", "made.csv:checked", "checked.npy"])
+    def test_trusted_labels_are_read_and_no_feature(self, table, succeed, where):
+        ignored = () if where.endswith("checked") else ("--ignore", "checked")
+        named = ("--labels", "label", "--trusted", where, *ignored)
+        said = succeed("fit", "made.csv", *named, *OUT)
+        assert "100 trusted labels" in said
+        assert LayerEnsemble.load("head").column_names("features").tolist() == ["a", "b", "c"]
+
+    def test_other_words_are_an_error(self, table, fail):
+        Path("odd.txt").write_text("\n".join(["maybe"] * 500))
+        said = fail("fit", "X.npy", "--labels", "y.npy", "--trusted", "odd.txt", *OUT)
+        assert "'maybe'" in said

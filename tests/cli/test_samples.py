@@ -224,3 +224,46 @@ def test_samples_of_another_unit_are_noticed(table, invoke):
         for command in (["predict", "-o", "p.csv"], ["compare"], ["audit"]):
             said = invoke(command[0], "head", file, "--labels", "label", *command[1:]).output
             assert ("Most of these samples are unlike" in said) == strange, (file, command)
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        (["fit", "t.csv", "--ids", "name", "-o", "new"], "--trusted"),
+        (["report", "head", "t.csv", "--ids", "name", "-o", "r.html"], "--truth"),
+        (["report", "head", "t.csv", "-o", "r.html"], "--texts"),
+    ],
+)
+def test_columns_of_another_file_are_in_the_order_of_the_samples(
+    tmp_path, monkeypatch, succeed, fail, command, option
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 40)
+    names = [f"s{i}" for i in range(80)]
+    x = rng.normal(size=80) + 5 * (y == "b")
+    pd.DataFrame({"name": names, "x": x, "z": rng.normal(size=80), "y": y}).to_csv("t.csv")
+    words = np.where(np.arange(80) % 4 == 0, "random", "")
+    beside = pd.DataFrame({"id": names, "word": words if option == "--trusted" else y})
+    beside.to_csv("right.csv", index=False)
+    beside.sample(frac=1, random_state=0).to_csv("shuffled.csv", index=False)
+    labels = ["--labels", "y", "--ignore", "name" if "name" not in command else "Unnamed: 0"]
+    fitted = ["--labels", "y", "--ids", "name", "--ignore", "Unnamed: 0", "-o", "head"]
+    succeed("fit", "t.csv", *fitted)
+    succeed(*command, *labels, option, "right.csv:word")
+    said = fail(*command, *labels, option, "shuffled.csv:word")
+    assert "are in another order than the samples: see its column 'id'" in said
+
+
+def test_ids_of_another_file_are_those_of_the_table(tmp_path, monkeypatch, succeed, fail):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    y, names = np.repeat(["a", "b"], 40), [f"s{i}" for i in range(80)]
+    table = pd.DataFrame({"name": names, "x": rng.normal(size=80) + 5 * (y == "b"), "y": y})
+    table.to_csv("t.csv", index=False)
+    table[["name"]].to_csv("names.csv", index=False)
+    table[["name"]].sample(frac=1, random_state=0).to_csv("shuffled.csv", index=False)
+    fit = ["fit", "t.csv", "--labels", "y", "--ignore", "name", "-o", "head"]
+    succeed(*fit, "--ids", "names.csv:name")
+    said = fail(*fit, "--ids", "shuffled.csv:name")
+    assert "The ids of shuffled.csv are in another order than the samples" in said

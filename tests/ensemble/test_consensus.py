@@ -97,7 +97,7 @@ def test_explain_says_what_was_found(world):
     text = fitted(world("uniform", 0.4)).explain()
     for words in ("Memorisation gaps: early", "judged by early", "wrong", "Weights of the members"):
         assert words in text
-    assert "nearly clean" in fitted(world("uniform", 0.0)).explain()
+    assert "about clean" in fitted(world("uniform", 0.0)).explain()
     paper = LayerEnsemble("sample", weights="equal").fit(*world("flip", 0.1)["train"][:2])
     assert "Weights of the members: early 0.50" in paper.explain()
 
@@ -410,10 +410,10 @@ def test_judges_that_have_memorised_do_not_call_labels_clean(world, kind):
     assert found.wrong < 0.2 < wrong  # they vouch for wrong labels
     assert found.wrong + 2 * found.rate_error > wrong - 0.05
     assert "is unclear" in ensemble.explain()
-    assert "nearly clean" not in ensemble.explain()
+    assert "about clean" not in ensemble.explain()
     report = score_labels(ensemble, train, labels)
     assert report.noise_rate + 2 * report.noise_rate_error > wrong - 0.05
-    assert "nearly clean" not in str(report)
+    assert "about clean" not in str(report)
     again = LayerEnsemble.from_state(*ensemble.to_state())
     assert again.explain() == ensemble.explain()
     assert again.noise_.rate_error == found.rate_error

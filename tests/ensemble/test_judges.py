@@ -1,11 +1,14 @@
 """Which layers memorised their labels, who may judge, and what judges think."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
 from rehead import LayerEnsemble, noise
 from rehead.ensemble.judges import (
+    all_memorised,
     choose_judges,
     fit_judges,
     memorisation_gaps,
@@ -13,7 +16,7 @@ from rehead.ensemble.judges import (
     warn_if_all_memorised,
 )
 from rehead.ensemble.problem import HeldOut, Problem
-from rehead.fitted import fit_gaussians
+from rehead.fitting import fit_gaussians
 from rehead.gaussian.calibration import calibrate
 from rehead.gaussian.options import resolve_options
 from rehead.gaussian.settings import SETTINGS
@@ -256,3 +259,42 @@ class TestSecondOpinion:
         np.testing.assert_allclose(
             calibrated.fitted.posterior(X[1000:]), expected.posterior(before), atol=1e-9
         )
+
+
+class TestCorrectedLabels:
+    """After a review, training labels are cleaner than held-out ones, which nobody looked at."""
+
+    @pytest.fixture
+    def reviewed(self):
+        rng = np.random.default_rng(0)
+        y = rng.integers(3, size=2400)
+        X = rng.normal(size=(2400, 4)) + 4 * np.eye(4)[y]
+        noisy = np.where(rng.random(2400) < 0.4, (y + 1) % 3, y)
+        train, held = slice(0, 1600), slice(1600, 2400)
+        looked_wrong = np.zeros(1600, bool)
+        looked_wrong[np.flatnonzero(noisy[train] != y[train])[:500]] = True
+        labels = np.where(looked_wrong, y[train], noisy[train])
+        weak = X + 2 * rng.normal(size=X.shape)
+        layers = {"clear": X[train], "weak": weak[train]}
+        new = {"clear": X[held], "weak": weak[held]}
+        return Problem(
+            layers,
+            {},
+            labels,
+            np.arange(3),
+            HeldOut(new, noisy[held]),
+            trusted=looked_wrong,
+            drawn=np.zeros(1600, bool),
+        )
+
+    def test_all_are_not_taken_for_memorised(self, reviewed):
+        assert reviewed.is_corrected
+        gaps = memorisation_gaps(reviewed)
+        assert min(gaps.values()) == 0
+        assert not all_memorised(gaps)
+        as_any_others = replace(reviewed, trusted=None, drawn=None)
+        assert min(memorisation_gaps(as_any_others).values()) > 0.2
+
+    def test_random_checks_correct_nothing_on_purpose(self, reviewed):
+        assert not replace(reviewed, drawn=reviewed.trusted).is_corrected
+        assert replace(reviewed, drawn=None).is_corrected

@@ -14,6 +14,7 @@ from rehead.ensemble.members import (
     counted_elsewhere,
     counted_less,
     fit_members,
+    maps_of_members,
 )
 from rehead.ensemble.problem import HeldOut, Problem
 from rehead.fitted import KnownRows
@@ -272,3 +273,83 @@ def test_so_does_a_consensus(blobs):
     wrong = model.noise_.wrong
     assert wrong == pytest.approx(score_labels(model, train, noisy[:600]).noise_rate, abs=0.02)
     assert f"About {wrong:.0%} of the labels are wrong, or" in model.explain()
+
+
+class TestMapped:
+    """Layers on which straight lines do not tell the classes apart."""
+
+    @staticmethod
+    def rings(y, rng, far=1.0):
+        angle = rng.uniform(0, 2 * np.pi, size=len(y))
+        circle = np.column_stack([np.cos(angle), np.sin(angle)])
+        return (1 + far * y)[:, None] * circle + 0.1 * rng.normal(size=(len(y), 2))
+
+    def of(self, X, y, true, feature_map="auto"):
+        problem = problem_of({"x": X}, y, 800, 200, 2)
+        T = np.array([[0.8, 0.2], [0.2, 0.8]])
+        P = 0.05 + 0.9 * np.eye(2)[true[:800]]
+        opinion = opinion_of(P, y[:800], T)
+        return fit_members(problem, opinion, ["x"], maps_of_members(feature_map, 0))["x"]
+
+    @pytest.fixture
+    def labels(self):
+        true = np.random.default_rng(1).integers(2, size=1200)
+        return noise.uniform(true, 0.2, random_state=0).labels, true
+
+    def test_held_out_labels_choose_the_map(self, labels):
+        y, true = labels
+        X = self.rings(true, np.random.default_rng(0))
+        member, straight = self.of(X, y, true), self.of(X, y, true, "none")
+        assert straight.kernel_map is None
+        assert member.kernel_map is not None
+        right = [
+            (m.posterior(X[1000:]).argmax(1) == true[1000:]).mean() for m in (straight, member)
+        ]
+        assert right[0] < 0.7 < 0.95 < right[1]
+        assert member.n_features == 2
+        clf = RobustGaussianClassifier.from_fitted(member)
+        assert score_labels(clf, X[:800], y[:800]).in_sample.all()
+
+    def test_not_where_it_finds_what_a_layer_has_memorised(self, labels):
+        """Rings of the training labels, and of nothing else: held-out samples know of none."""
+        y, true = labels
+        rng = np.random.default_rng(0)
+        known = np.append(y[:800], rng.integers(2, size=400))
+        X = np.hstack([self.rings(known, rng), rng.normal(size=(1200, 2)) + true[:, None]])
+        assert self.of(X, y, true).kernel_map is None
+
+    def test_not_where_straight_lines_do(self, labels):
+        y, true = labels
+        X = np.random.default_rng(0).normal(size=(1200, 3)) + 2.0 * true[:, None]
+        assert self.of(X, y, true).kernel_map is None
+
+    def test_not_where_there_are_next_to_no_rows(self):
+        data = group_by_class(np.random.default_rng(0).normal(size=(15, 2)), np.arange(15) % 2, 2)
+        assert maps_of_members("auto", 0)(data) is None
+
+    @pytest.mark.parametrize("feature_map", ["auto", "none"])
+    def test_in_an_ensemble_from_the_fit_to_the_file(self, labels, tmp_path, feature_map):
+        y, true = labels
+        rng = np.random.default_rng(0)
+        layers = {
+            "straight": rng.normal(size=(1200, 3)) + 3.0 * true[:, None],
+            "rings": self.rings(true, rng) + 0.5 * rng.normal(size=(1200, 2)),
+        }
+        deep = rng.normal(size=(1200, 2))
+        deep[:800] += 4.0 * y[:800, None]  # has memorised its labels, so it does not judge
+        layers["rings"] = np.hstack([layers["rings"], deep])
+        train, held, new = (
+            {name: X[part] for name, X in layers.items()}
+            for part in (slice(800), slice(800, 1000), slice(1000, None))
+        )
+        ens = LayerEnsemble(feature_map=feature_map, random_state=0)
+        ens.fit(train, y[:800], validation=(held, y[800:1000]))
+        assert ens.consensus_.judges == ["straight"]
+        mapped = [n for n, m in ens.fitted_.members.items() if m.kernel_map is not None]
+        assert mapped == (["rings"] if feature_map == "auto" else [])
+        assert ("rings: Features were mapped" in ens.explain()) == (feature_map == "auto")
+        ens.save(tmp_path / "ens")
+        again = LayerEnsemble.load(tmp_path / "ens")
+        np.testing.assert_array_equal(again.predict_proba(new), ens.predict_proba(new))
+        np.testing.assert_array_equal(again.score_samples(new), ens.score_samples(new))
+        assert again.explain() == ens.explain()

@@ -43,7 +43,7 @@ def linear():
 
 
 def test_what_a_map_takes_grows_by_less_than_half_of_what_the_layers_do(layers, monkeypatch):
-    monkeypatch.setattr("rehead.gaussian.rows.IN_MEMORY", 0)
+    monkeypatch.setattr("rehead.gaussian.at_hand.IN_MEMORY", 0)
     X, y = layers
     peaks, sizes = [], []
     for n in (6_000, 12_000):
@@ -59,7 +59,7 @@ def test_what_a_map_takes_grows_by_less_than_half_of_what_the_layers_do(layers, 
 @pytest.mark.parametrize("held_out", [True, False])
 def test_a_consensus_holds_less_than_half_of_its_layers(layers, held_out, monkeypatch):
     """Beside a fixed number of bytes, which would be all of layers as small as these."""
-    monkeypatch.setattr("rehead.gaussian.rows.IN_MEMORY", 0)
+    monkeypatch.setattr("rehead.gaussian.at_hand.IN_MEMORY", 0)
     X, y = layers
     train, last = rows(X, slice(0, N - 2000)), slice(N - 2000, N)
     validation = (rows(X, last), y[last]) if held_out else None

@@ -88,3 +88,20 @@ def test_a_fit_that_fails_leaves_the_last_one_as_it_was(problem):
 def test_held_out_layers_are_joined_like_the_others(problem):
     held = HeldOut(problem.layers, problem.codes)
     np.testing.assert_array_equal(held.joined(["a", "b"]), problem.joined(["a", "b"]).X)
+
+
+def test_held_out_samples_whose_posteriors_would_not_fit_are_thinned_out(monkeypatch):
+    monkeypatch.setattr("rehead.ensemble.problem.MOST_HELD_OUT", 2 * 40)
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 150)  # in the order of the classes, as a partitioned store is
+    X = rng.normal(size=(300, 2)) + 4 * y[:, None]
+    p = np.eye(2)[y] * 0.8 + 0.1
+    ens = LayerEnsemble(random_state=0, given=["softmax"])
+    train, held = ({"a": X[k::2], "softmax": p[k::2]} for k in (0, 1))
+    ens.fit(train, y[::2], validation=(held, y[1::2]))
+    assert ens.score(held, y[1::2]) > 0.9
+    thin = HeldOut({"a": X}, y).at_most(40)
+    assert len(thin.codes) == len(thin.layers["a"]) == 40
+    assert np.bincount(thin.codes).tolist() == [20, 20]
+    np.testing.assert_array_equal(np.asarray(thin.layers["a"])[[0, -1]], X[[0, -1]])
+    assert HeldOut({"a": X}, y).at_most(300).layers["a"] is X

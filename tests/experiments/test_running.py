@@ -100,6 +100,13 @@ def test_missing_columns():
     assert missing_columns(earlier, ("LDA", "RoG", "RoG")) == ["RoG"]
 
 
+def test_what_another_version_measured_is_measured_anew():
+    old, new = (dataclasses.replace(said("LDA"), rehead=v) for v in ("0.0.1", __version__))
+    assert missing_columns(Result(CELL, measurements=(old,)), CHEAP, True) == ["softmax", "LDA"]
+    assert missing_columns(Result(CELL, measurements=(old, new)), CHEAP, True) == ["softmax"]
+    assert missing_columns(Result(CELL, measurements=(old,)), CHEAP) == ["softmax"]
+
+
 def test_an_earlier_result_that_did_not_run_is_replaced(cache):
     found = run(CELL, cache, earlier=Result(CELL, NOT_RUN, "failed"), columns=CHEAP)
     assert (found.status, found.reason) == (RAN, "")

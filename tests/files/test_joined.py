@@ -20,3 +20,14 @@ class TestJoined:
         joined = Joined(list(self.parts))
         assert np.shares_memory(joined[3:6], self.parts[1])
         assert not np.shares_memory(joined[2:6], self.parts[1])
+
+    def test_rows_by_number_or_mask_are_those_of_the_whole(self):
+        whole, joined = np.concatenate(self.parts), Joined(list(self.parts))
+        for rows in ([7, 0, 3, 3], [], [-1, 2], whole[:, 0] > 4):
+            rows = np.asarray(rows, None if len(rows) else int)
+            np.testing.assert_array_equal(joined[rows], whole[rows])
+
+    def test_no_text_is_cut_off(self):
+        joined = Joined([np.array(["a", "b"]), np.array(["longer"])])
+        assert joined[np.array([2, 0])].tolist() == ["longer", "a"]
+        assert joined[1:].tolist() == ["b", "longer"]

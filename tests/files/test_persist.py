@@ -222,7 +222,7 @@ class TestDamage:
 
     def test_the_version_is_the_present_one(self, saved):
         header = json.loads(saved.read_bytes()[8 : header_length(saved.read_bytes())])
-        assert json.loads(header["__metadata__"]["rehead"])["version"] == 3
+        assert json.loads(header["__metadata__"]["rehead"])["version"] == 4
 
     def test_a_newer_version(self, saved):
         with_header(saved, version=99)

@@ -56,7 +56,7 @@ def test_arrays(table):
     assert list(read_samples(Source("x.npz")).layers) == ["first", "second"]
     assert read_samples(Source("x.npz")).labels.tolist() == [0, 1, 2]
     found = read_samples(Source("x.npy", "t.csv:label", "t.csv:name"))
-    assert found.layers["features"].tolist() == X.tolist()
+    assert np.asarray(found.layers["features"]).tolist() == X.tolist()
     assert (found.labels.tolist(), found.ids.tolist()) == (["cat", "dog", "cat"], ["007", "8", "9"])
     found = read_samples(Source("x.npy"), labelled=False)
     assert (found.labels, found.ids, found.names.tolist()) == (None, None, [0, 1, 2])

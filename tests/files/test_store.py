@@ -226,7 +226,7 @@ def test_damage_is_found_without_being_asked_for(tmp_path):
             lambda: FeatureStore(tmp_path).layer("a"),
             lambda: FeatureStore(tmp_path).shards("a"),
             lambda: store.layer("a"),
-            lambda: read_samples(Source(tmp_path)),
+            lambda: read_samples(Source(tmp_path)).layers["a"][:],
         ):
             with pytest.raises(StoreError, match=r"layer0-00001\.npy is damaged"):
                 read()

@@ -199,7 +199,8 @@ def _forms(X: np.ndarray, y: np.ndarray) -> dict[str, tuple[Any, Oracle]]:
 
 
 def _has_one_form(result: Any) -> bool:
-    return result.ndim == 2 and result.dtype.kind in "biuf"
+    rows = result[:]  # what is on disk is read only now
+    return rows.ndim == 2 and rows.dtype.kind in "biuf"
 
 
 def _saved(values: np.ndarray, ending: str, y: np.ndarray, rng: Random) -> bytes:

@@ -179,3 +179,19 @@ def test_arrays_hold_everything(X):
     again = KernelMap.from_arrays(m.to_arrays("kernel_map."), "kernel_map.")
     assert again.gamma == m.gamma
     np.testing.assert_array_equal(again(X), m(X))
+
+
+def test_landmarks_are_drawn_by_the_weights_of_rows():
+    X = np.arange(400.0)[:, None]
+    weights = np.where(np.arange(400) < 100, 9.0, 1.0)
+    m = make_kernel_map(X, 60, 1.0, np.random.default_rng(0), weights=weights)
+    drawn = np.sort((m.landmarks * m.scale + m.centre).round().ravel())
+    assert len(set(drawn)) == 60
+    assert 30 <= (drawn < 100).sum() <= 55
+    assert m.centre[0] == pytest.approx(np.average(X[:, 0], weights=weights))
+    assert m.scale[0] == pytest.approx(np.sqrt(np.cov(X[:, 0], aweights=weights, ddof=0)))
+    one, other = (
+        make_kernel_map(X, 60, 1.0, np.random.default_rng(0), weights=w)
+        for w in (None, np.full(400, 2.0))
+    )
+    np.testing.assert_array_equal(one.landmarks, other.landmarks)

@@ -221,6 +221,18 @@ def test_folds_are_dealt_evenly():
     assert (deal(codes, np.random.default_rng(1)) != deal(codes, np.random.default_rng(2))).any()
 
 
+def test_rows_that_are_the_same_are_dealt_to_one_fold():
+    rng = np.random.default_rng(0)
+    codes, same = rng.integers(3, size=400), rng.integers(150, size=400)
+    folds = deal(codes, rng, same)
+    for number in range(150):
+        assert len(set(folds[same == number])) <= 1
+    assert np.bincount(folds).min() > 60
+    alone = np.arange(400)
+    one, other = (deal(codes, np.random.default_rng(1), s) for s in (None, alone))
+    np.testing.assert_array_equal(one, other)
+
+
 def test_the_score_of_a_row_does_not_depend_on_its_own_label(overlapping):
     X, y = overlapping
     T = 0.8 * np.eye(3) + 0.2 / 3

@@ -13,6 +13,7 @@ from rehead.gaussian.mixture import Mixture, expectation, maximisation
 from rehead.gaussian.options import USAGE
 from rehead.gaussian.rows import Total, pooled_moments
 from rehead.gaussian.tied import from_moments
+from rehead.gaussian.training import Regularisation
 
 
 def rng():
@@ -55,7 +56,7 @@ def test_the_objective_never_falls(tau, distance):
     for _ in range(30):
         # T is free: it is pulled towards what it is anyway.
         free = expected.labels / expected.weights[:, None]
-        now = maximisation(total, expected, 0.0, free)
+        now = maximisation(total, expected, Regularisation(0.0), free)
         following = expectation(rows, total, now, tau)
         assert following.objective >= expected.objective - 1e-7 * abs(expected.objective)
         expected = following

@@ -79,6 +79,7 @@ def test_an_option_that_would_not_be_used_is_refused_and_its_users_are_named(est
         "leave_one_out": True,
         "priors": "uniform",
         "feature_map": "kernel",
+        "labels_from": "machine",
     }
     given = {option: value.get(option, 1)}
     if option in USAGE[estimator].options:
@@ -91,8 +92,8 @@ def test_an_option_that_would_not_be_used_is_refused_and_its_users_are_named(est
 
 
 def test_options_that_no_estimator_takes_together():
-    # Every option has a user, and "mcd" has all of them.
-    assert USAGE["mcd"].options == set(OPTIONS)
+    # Every option has a user; "mcd" has all but who made the labels, which is for the default.
+    assert USAGE["mcd"].options == set(OPTIONS) - {"labels_from"}
     with pytest.raises(ValueError, match=r"does not use n_starts, start.*: mcd\.$"):
         resolve_options("sample", None, {"n_starts": 2, "start": "random"})
 

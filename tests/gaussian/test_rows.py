@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rehead.gaussian.kernels import BLOCK, Rows, Subset, moments
-from rehead.gaussian.rows import Total, group_by_class, pool, pooled_moments
+from rehead.gaussian.rows import Total, from_sums, group_by_class, pooled_moments
 
 
 def test_rows_of_a_class_are_sorted_and_without_those_of_weight_zero():
@@ -44,11 +44,12 @@ def test_pooled_moments_are_those_of_each_class(brute, weighted):
     np.testing.assert_allclose(m.means, means, rtol=1e-12)
     np.testing.assert_allclose(np.tril(m.covariance), np.tril(covariance), rtol=1e-9, atol=1e-12)
     # The moments of the classes, one at a time, add up to the same.
-    parts = (
-        (c, moments(Rows(X), data.rows[c][s.positions], data.shifts[c], s.weights))
+    parts = [
+        moments(Rows(X), data.rows[c][s.positions], data.shifts[c], s.weights)
         for c, s in enumerate(subsets)
-    )
-    for a, b in zip(pool(data, parts), m, strict=True):
+    ]
+    weights, totals, grams = (np.array(column) for column in zip(*parts, strict=True))
+    for a, b in zip(from_sums(data, weights, totals, grams.sum(axis=0)), m, strict=True):
         np.testing.assert_allclose(np.tril(a), np.tril(b), rtol=1e-9, atol=1e-9)
 
 
@@ -119,3 +120,19 @@ def test_mapped_rows_are_the_same_rows_and_far_where_they_were_far_before():
     # Trust that comes later counts all the same.
     assert mapped.with_trusted(np.arange(90) == 4).near.all()
     assert not data.near[4]
+
+
+def test_some_classes_stand_for_themselves():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(4, size=90)
+    X, w, trusted = rng.normal(size=(90, 2)), rng.random(90), rng.random(90) < 0.2
+    w[:5] = 0.0
+    data = group_by_class(X, codes, 4, weights=w, trusted=trusted)
+    part = data.of_classes(slice(1, 3))
+    assert part.n_classes == 2
+    for c in (1, 2):
+        np.testing.assert_array_equal(part.X[part.rows[c - 1]], X[data.rows[c]])
+        assert (part.codes[part.rows[c - 1]] == c - 1).all()
+        np.testing.assert_array_equal(part.class_weights(c - 1), data.class_weights(c))
+        assert part.trusted_size(c - 1) == data.trusted_size(c)
+        np.testing.assert_array_equal(part.shifts[c - 1], data.shifts[c])

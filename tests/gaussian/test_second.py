@@ -96,7 +96,7 @@ def test_trusted_rows_are_learnt_as_they_are_and_say_nothing_about_the_noise(noi
     X, labels, y = noisy
     trusted = np.arange(len(y)) % 3 == 0
     labels = np.where(trusted, y, labels)
-    rows, found, joint = opinion_of(X, labels, trusted=trusted)
+    rows, found, joint = opinion_of(X, labels, trusted=trusted, drawn=trusted)
     learnt = rows_to_learn_from(rows, np.random.default_rng(0))
     data = noisy_rows(rows, learnt, found.noise.transition)
     np.testing.assert_array_equal(data.of_label[trusted], np.eye(3)[labels[trusted]])
@@ -136,7 +136,7 @@ def test_no_more_rows_are_learnt_from_than_a_number(noisy, monkeypatch):
 @pytest.mark.parametrize("in_memory", [0, 2**20])
 def test_rows_that_are_made_anew_give_the_same_as_an_array(noisy, monkeypatch, mapped, in_memory):
     X, labels, _ = noisy
-    monkeypatch.setattr("rehead.gaussian.rows.IN_MEMORY", in_memory)
+    monkeypatch.setattr("rehead.gaussian.at_hand.IN_MEMORY", in_memory)
     if mapped:
         lazy = MappedFeatures(X, make_kernel_map(X, 40, 1.0, np.random.default_rng(0)))
         X = lazy[:]
@@ -156,8 +156,8 @@ def test_the_ridge_is_that_under_which_held_out_labels_are_most_likely(noisy):
     told = Told(found.scores, labels, rows.counts, T)
     learnt = np.arange(len(labels))
     data, scaling = noisy_rows(rows, learnt, T), scaling_of(X, learnt, alike=False)
-    ridge = best_ridge(data, scaling, told, learnt, np.random.default_rng(5))
     held = folds_of(labels, rows.counts, np.random.default_rng(5)) == 0
+    ridge = best_ridge(data, scaling, told, learnt, held)
     nats = []
     for candidate in SETTINGS.ridges:
         regression = fit_logistic(data.only(~held), scaling, candidate)
@@ -165,7 +165,7 @@ def test_the_ridge_is_that_under_which_held_out_labels_are_most_likely(noisy):
     assert ridge == SETTINGS.ridges[int(np.argmin(nats))]
     # Where the Gaussians alone know better, there is none.
     sure = told._replace(scores=1e3 * np.eye(3)[labels], transition=np.eye(3))
-    assert best_ridge(data, scaling, sure, learnt, np.random.default_rng(5)) is None
+    assert best_ridge(data, scaling, sure, learnt, held) is None
 
 
 def test_the_seed_decides(noisy):

@@ -73,10 +73,18 @@ def test_scores_of_sampled_rows_are_those_of_refits_without_them(blobs, refitted
 def test_labels_that_are_known_say_nothing_about_the_noise_unless_all_are_known(blobs):
     X, y = blobs(sizes=(30, 30))
     trusted = np.arange(60) < 20
-    rows = rows_of(X, y, 2, trusted=trusted)
+    rows = rows_of(X, y, 2, trusted=trusted, drawn=trusted)
     np.testing.assert_array_equal(rows.sampled_doubtful, np.where(trusted, 0.0, 1.0))
-    every = rows_of(X, y, 2, trusted=np.ones(60, bool))
+    every = rows_of(X, y, 2, trusted=np.ones(60, bool), drawn=np.ones(60, bool))
     np.testing.assert_array_equal(every.sampled_doubtful, np.ones(60))
+
+
+def test_labels_that_were_checked_because_they_looked_wrong_count(blobs):
+    X, y = blobs(sizes=(30, 30))
+    trusted, drawn = np.arange(60) < 20, np.arange(60) < 5
+    rows = rows_of(X, y, 2, trusted=trusted, drawn=drawn)
+    np.testing.assert_array_equal(rows.sampled_doubtful, np.where(drawn, 0.0, 1.0))
+    assert (rows.with_known(np.zeros(60)) == trusted).all()
 
 
 def test_the_share_of_wrong_labels_counts_known_ones_as_right(blobs):

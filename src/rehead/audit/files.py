@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -25,6 +25,11 @@ class FileAudit(NamedTuple):
 
     report: LabelReport
     samples: Samples
+
+    @property
+    def features(self) -> Any:
+        """The features, as the model of the report takes them."""
+        return cast(SavedJudge, self.report.model).inputs_of(self.samples.layers)
 
 
 def audit_files(

@@ -48,8 +48,12 @@ def rows_of(X: Any, rows: Any) -> Any:
 
 
 def spans(n: int, n_columns: int) -> Iterator[slice]:
-    """Rows in blocks, short where there are many columns."""
+    """Rows in blocks, short where there are many columns.
+
+    Multiples of the fewest, so that results do not depend on how large blocks are.
+    """
     size = int(np.clip(BLOCK_ENTRIES // max(n_columns, 1), FEWEST_ROWS, MOST_ROWS))
+    size -= size % FEWEST_ROWS
     return (slice(a, min(a + size, n)) for a in range(0, n, size))
 
 

@@ -7,14 +7,19 @@ within a block.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rehead._features import array_of_rows
-from rehead._typing import Array
+from rehead._typing import Array, LazyFeatures, cut_rows, row_spans
 from rehead.audit.inputs import rows_of, spans
-from rehead.audit.protocol import LabelJudge
+from rehead.audit.protocol import LabelJudge, SavedJudge
+from rehead.gaussian.tasks import are_sent
+
+SENT_ROWS = 2**18
+"""Rows in a block of an audit that an executor does."""
 
 
 class Verdicts(NamedTuple):
@@ -41,8 +46,8 @@ def judge_in_blocks(model: LabelJudge, X: Any, codes: Array, wanted: Array | Non
     if isinstance(X, (list, tuple)):
         X = array_of_rows(X, "X")  # once, not for each block
     parts = []
-    for span in spans(len(codes), len(model.classes_)):
-        block, labels = rows_of(X, span), codes[span]
+    for span, block in _blocks(model, X, len(codes)):
+        labels = codes[span]
         leave_out = np.ones(len(labels), bool) if wanted is None else wanted[span]
         try:
             found = model.judge_labels(block, labels, leave_out)
@@ -52,6 +57,46 @@ def judge_in_blocks(model: LabelJudge, X: Any, codes: Array, wanted: Array | Non
             raise
         parts.append(Verdicts(*found, typical))
     return Verdicts(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _blocks(model: LabelJudge, X: Any, n: int) -> Iterator[tuple[slice, Any]]:
+    """Rows of features, block by block.
+
+    Where an executor does the work, blocks of features on disk are large, and are not read: the
+    model cuts them into parts. Not those of posteriors that are given, which it reads as they are.
+    """
+    given = getattr(model, "given", None)
+    layers = X if isinstance(X, Mapping) else {"X": X}
+    on_disk = all(isinstance(values, LazyFeatures) for values in layers.values())
+    if not (are_sent() and on_disk and hasattr(model, "fitted_")) or given:
+        for span in spans(n, len(model.classes_)):
+            yield span, rows_of(X, span)
+        return
+    for a in range(0, n, SENT_ROWS):
+        span = slice(a, min(a + SENT_ROWS, n))
+        cut = {name: cut_rows(values, span) for name, values in layers.items()}
+        yield span, cut if isinstance(X, Mapping) else cut["X"]
+
+
+class Predictions(NamedTuple):
+    """Code of the most probable class of each sample, and its probability."""
+
+    best: Array
+    probability: Array
+
+
+def predict_in_blocks(model: SavedJudge, X: Any, n: int) -> Predictions:
+    """Predict ``n`` samples; their posteriors are never all in memory."""
+    best, probability = np.empty(n, np.int64), []
+    for span in row_spans(max(n, 1), len(model.classes_)):  # none is an error
+        try:
+            posterior = model.predict_proba(rows_of(X, span))
+        except ValueError:
+            model.check_inputs(X)  # the same error, with the number that the row has among all
+            raise
+        best[span] = posterior.argmax(axis=1)
+        probability.append(posterior.max(axis=1))
+    return Predictions(best, np.concatenate(probability))
 
 
 def _typicality(model: LabelJudge, X: Any, codes: Array, leave_out: Array) -> Array:

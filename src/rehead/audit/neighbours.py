@@ -70,6 +70,22 @@ class Samples(NamedTuple):
     labels: Array
 
 
+def nearest_points(point: Array, among: Array, k: int) -> Nearest:
+    """The k points that are nearest to one of shape (1, d), nearest first.
+
+    Points are in a model's judging space. For many of them, :func:`nearest_others` goes in blocks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nearest_points(np.array([[0.0]]), np.array([[5.0], [1.0], [2.0]]), 2).rows
+    array([[1, 2]])
+    """
+    squared = np.square(among - point).sum(axis=1)[None]
+    rows = np.argsort(squared, axis=1, kind="stable")[:, :k]
+    return Nearest(rows, np.sqrt(np.take_along_axis(squared, rows, axis=1)))
+
+
 @own_threads()
 def nearest_others(model: LabelJudge, asked: Samples, among: Samples, k: int) -> Nearest:
     """The k nearest samples with other labels, in one pass over blocks of them.

@@ -8,8 +8,8 @@ from sklearn.exceptions import NotFittedError
 
 from rehead._typing import Array
 from rehead.audit.protocol import LabelJudge
-from rehead.fitted import LabelVerdicts
 from rehead.gaussian import NoiseModel
+from rehead.verdicts import LabelVerdicts
 
 
 class PipelineJudge:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol, Self
 
 from rehead._typing import Array
-from rehead.fitted import LabelVerdicts
 from rehead.gaussian import NoiseModel
+from rehead.verdicts import LabelVerdicts
 
 
 class LabelJudge(Protocol):

@@ -15,10 +15,11 @@ from rehead import _validation as check
 from rehead._columns import as_column
 from rehead._typing import Array
 from rehead.audit import export, review
-from rehead.audit.inputs import check_same_rows, count_labels, rows_of, rows_of_samples
+from rehead.audit.inputs import count_labels, rows_of, rows_of_samples
 from rehead.audit.kinds import OUTLIER
 from rehead.audit.neighbours import Neighbours, Samples, nearest_others
 from rehead.audit.protocol import LabelJudge
+from rehead.audit.samerows import check_judged
 from rehead.audit.scores import LabelScores
 from rehead.audit.summary import SHOWN, headline, summary
 from rehead.files.tables import write_csv
@@ -57,6 +58,9 @@ class LabelReport(LabelScores):
     noise_rate_error : float
         Its counting error only, where the model has measured the noise, else NaN. Where classes
         overlap, hard samples make the rate too large by more than that.
+    noise_least, noise_most : float
+        Share of wrong labels at least and at most: if labels of hard samples are right, and if they
+        are guesses; NaN where the model cannot tell.
     transition : array of shape (n_classes, n_classes)
         Estimated probability of each given label (column) for each true one (row).
     classes : array of shape (n_classes,)
@@ -173,7 +177,7 @@ class LabelReport(LabelScores):
                 f"X must be the features that were judged, {len(self)} rows; got "
                 f"{count_labels(model, X)}. For neighbours among other samples pass train=(X, y)."
             )
-        check_same_rows(X, self.ids)
+        check_judged(self, X)
         among, labels, ids = (X, self.given, self.ids) if train is None else _samples(train)
         n = count_labels(model, among)
         labels = check.check_labels(labels, n)
@@ -212,6 +216,54 @@ class LabelReport(LabelScores):
         """
         columns = self.file_columns(worst_first=worst_first)
         write_csv(Path(path), columns, for_people=True)
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        X: Any = None,
+        *,
+        images: Any = None,
+        texts: Any = None,
+        table: Any = None,
+        truth: Any = None,
+    ) -> Path:
+        """Write the report as one HTML page that holds everything, and return its path.
+
+        Parameters
+        ----------
+        path : path
+        X : array-like, or mapping of layers, optional
+            The features that were judged: for a map of the samples, what each layer knows, and
+            classes that seem to be two or one. A model does not keep them.
+        images : folder, .npy file, or array of shape (n_samples, height, width), optional
+            What samples look like; with 1, 3 or 4 channels first or last. Files of a folder are
+            found by ids, which are their paths there or their names.
+        texts : FILE:COLUMN, or sequence of str, optional
+        table : file, DataFrame or dict of columns, optional
+            The same for samples that are texts or rows of a table. Give one of the three.
+        truth : array-like of shape (n_samples,), optional
+            True labels, missing (None, NaN or "") where they are not known.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> import numpy as np
+        >>> from rehead import RobustGaussianClassifier, score_labels
+        >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0], [9]], 30, axis=0)
+        >>> y = np.repeat(["cat", "dog"], 30)
+        >>> y[4] = "dog"
+        >>> report = score_labels(RobustGaussianClassifier(random_state=0).fit(X, y), X, y)
+        >>> with TemporaryDirectory() as folder:
+        ...     page = report.to_html(f"{folder}/report.html", X, texts=[f"text {i}" for i in y])
+        ...     page.name, page.stat().st_size < 500_000
+        ('report.html', True)
+        """
+        # The page is made above this room, from it.
+        from rehead.report.page import Beside, write_report
+        from rehead.report.shown import Looks
+
+        looks = Looks(images, texts, table)
+        return write_report(self, path, Beside(X, looks, truth))
 
     def file_columns(self, *, worst_first: bool = True) -> dict[str, Array]:
         """The columns of :meth:`table` as files hold them: times as text."""

@@ -21,6 +21,7 @@ from rehead.files.schema import (
     mask,
     nullable,
     number,
+    optional,
     permutation,
     require,
     share,
@@ -32,6 +33,8 @@ from rehead.files.schema import (
 NUMBERS: Fields = {
     "noise_rate": number(-ROUNDING, 1 + ROUNDING),
     "noise_rate_error": number(0, nan=True),
+    "noise_least": optional(number(0, 1, nan=True)),
+    "noise_most": optional(number(0, 1, nan=True)),
 }
 LABELS: Fields = {
     "given": labels("n"),
@@ -71,6 +74,8 @@ class LabelScores:
     in_sample: Array
     ids: Array | None = None
     model: LabelJudge | None = None
+    noise_least: float = np.nan
+    noise_most: float = np.nan
 
     def __len__(self) -> int:
         return len(self.given)
@@ -111,5 +116,5 @@ class LabelScores:
         for name in LABELS:
             saved = settings[name]
             fields[name] = None if saved is None else persist.labels_from_json(saved)
-        fields |= {name: settings[name] for name in NUMBERS}
+        fields |= {name: settings.get(name, np.nan) for name in NUMBERS}
         return cls(**fields, classes=model.classes_, model=model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from rehead.audit.kinds import kinds_of
 from rehead.audit.pipelines import as_judge
 from rehead.audit.protocol import LabelJudge
 from rehead.audit.report import LabelReport
+from rehead.audit.samerows import warn_of_other_labels
 from rehead.gaussian import NoiseModel
+from rehead.gaussian.tasks import run_on
 
 OF_HEAD = (
     "A RobustHead has judged its training labels already: see head.report_; others are judged by "
@@ -23,7 +26,13 @@ OF_HEAD = (
 
 
 def score_labels(
-    model: LabelJudge, X: Any, y: Any, *, ids: Any = None, in_sample: Any = None
+    model: LabelJudge,
+    X: Any,
+    y: Any,
+    *,
+    ids: Any = None,
+    in_sample: Any = None,
+    executor: Executor | None = None,
 ) -> LabelReport:
     """Score every label.
 
@@ -31,8 +40,8 @@ def score_labels(
     estimates that leave them out, in closed form: otherwise a wrong label would vouch for itself.
     Others are judged as new samples.
 
-    Work goes block by block: memory does not grow with samples times classes, and ``X`` may be a
-    memory map.
+    Work goes block by block: memory does not grow with samples times classes, and ``X`` may be
+    features on disk (``FeatureStore(path).rows(layer)``).
 
     Parameters
     ----------
@@ -48,6 +57,8 @@ def score_labels(
         Which rows the model was fitted on. Default: those that are recognised. Rows with False are
         judged as new ones, even if they are recognised; rows with True that are not recognised are
         an error, since nobody can tell how much they counted in the fit.
+    executor : concurrent.futures.Executor, optional
+        Who judges features on disk. Default: the threads of this process. Results are the same.
 
     Returns
     -------
@@ -72,9 +83,13 @@ def score_labels(
     codes = check.known_codes(check.check_labels(y, n), model.classes_)
     named = sample_ids(ids, X, y, n)
     wanted = check_in_sample(in_sample, n)
-    found = judge_in_blocks(model, X, codes, wanted)
+    with run_on(executor):
+        found = judge_in_blocks(model, X, codes, wanted)
     check_recognised(wanted, found.known)
+    warn_of_other_labels(model, X, codes, found.known)
     noise = model.noise_
+    rate = float(1.0 - found.quality.mean())
+    least, most = _range_of_rates(rate, noise)
     return LabelReport(
         given=model.classes_[codes],
         quality=found.quality,
@@ -83,13 +98,15 @@ def score_labels(
         kind=kinds_of(codes, found.best, found.probability, found.typical, found.distance),
         typicality=found.typical,
         order=np.argsort(found.quality, kind="stable"),
-        noise_rate=float(1.0 - found.quality.mean()),
+        noise_rate=rate,
         noise_rate_error=_rate_error(found.quality, noise),
         transition=_transition(codes, found, len(model.classes_), noise),
         classes=model.classes_,
         in_sample=found.known if wanted is None else found.known & wanted,
         ids=named,
         model=model,
+        noise_least=least,
+        noise_most=most,
     )
 
 
@@ -127,6 +144,14 @@ def _rate_error(quality: Array, noise: NoiseModel | None) -> float:
         return float("nan")
     by_chance = float((quality * (1.0 - quality)).mean() / len(quality))
     return float(np.hypot(noise.rate_error, np.sqrt(by_chance)))
+
+
+def _range_of_rates(rate: float, noise: NoiseModel | None) -> tuple[float, float]:
+    """At least and at most, as far from the rate as where the noise was measured."""
+    if noise is None or np.isnan(noise.least):
+        return np.nan, np.nan
+    least, most = rate - (noise.wrong - noise.least), rate + (noise.most - noise.wrong)
+    return max(least, 0.0), min(most, 1.0)
 
 
 def _transition(codes: Array, found: Verdicts, n_classes: int, noise: NoiseModel | None) -> Array:

@@ -11,19 +11,19 @@ from rehead._values import visible
 from rehead.audit.kinds import KINDS, OK
 from rehead.audit.review import expected_wrong, n_review
 from rehead.audit.scores import LabelScores
-from rehead.gaussian.labelnoise import DOUBTFUL, about
+from rehead.gaussian.labelnoise import DOUBTFUL, about, between
 from rehead.gaussian.settings import SETTINGS
 
 SHOWN = 5
 """Number of the worst labels, and of confusions, that are shown."""
 FEW = 0.01
-"""Labels are nearly clean if fewer than this share are suspect, and the rate may well be 0."""
+"""Labels are about clean if fewer than this share are suspect, and the rate may well be 0."""
 
 
 def summary(scores: LabelScores, show: int = SHOWN) -> str:
     """How many labels are wrong, how many to review, the worst ones, the usual confusions."""
-    lines = [f"{len(scores)} labels: {_noise(scores)}.", f"Kinds: {_kinds(scores.kind)}."]
-    lines.append(_review(scores))
+    lines = [f"{len(scores)} labels: {noise_in_words(scores)}.", f"Kinds: {_kinds(scores.kind)}."]
+    lines.append(review_in_words(scores))
     worst = scores.order[:show]
     if n_review(scores.quality) and len(worst):
         lines += ["Worst:", *_indented(_worst_rows(scores, worst))]
@@ -38,7 +38,7 @@ def summary(scores: LabelScores, show: int = SHOWN) -> str:
 
 def headline(scores: LabelScores) -> str:
     """One line."""
-    return f"LabelReport({len(scores)} labels: {_noise(scores)})"
+    return f"LabelReport({len(scores)} labels: {noise_in_words(scores)})"
 
 
 def confusions(scores: LabelScores) -> list[tuple[object, object, int]]:
@@ -54,17 +54,23 @@ def confusions(scores: LabelScores) -> list[tuple[object, object, int]]:
     return [(labels[i], labels[j], int(n)) for i, j, n in zip(a, b, count[ranked], strict=True)]
 
 
-def _noise(scores: LabelScores) -> str:
+def noise_in_words(scores: LabelScores) -> str:
+    """How many labels are wrong, and no more exactly than is known."""
     rate, error = scores.noise_rate, scores.noise_rate_error
     if np.isnan(error):
         return f"{about(rate)} wrong by the posterior alone (the noise was not measured)"
     # Few samples leave the rate open, yet some labels may be wrong beyond doubt.
     nothing_found = rate <= SETTINGS.standard_errors * error and scores.suspect.mean() < FEW
     if _cannot_tell(scores):
-        most = min(rate + SETTINGS.standard_errors * error, 1.0)
-        least = "up to" if nothing_found else f"{rate:.0%} to"
-        return f"{least} {most:.0%} wrong, how many is unclear"
-    return "nearly clean" if nothing_found else f"{about(rate)} {DOUBTFUL}"
+        least, most = scores.noise_least, scores.noise_most
+        if np.isnan(least):
+            least, most = rate, min(rate + SETTINGS.standard_errors * error, 1.0)
+        from_least = "up to" if nothing_found or round(least, 2) == 0 else f"{least:.0%} to"
+        return f"{from_least} {most:.0%} wrong, how many is unclear"
+    if nothing_found:
+        most = scores.noise_most
+        return "about clean" + ("" if np.isnan(most) else f", at most {max(most, 0.01):.0%} wrong")
+    return f"{about(rate)} {DOUBTFUL}{between(scores.noise_least, scores.noise_most)}"
 
 
 def _cannot_tell(scores: LabelScores) -> bool:
@@ -80,7 +86,8 @@ def _kinds(kind: Array) -> str:
     )
 
 
-def _review(scores: LabelScores) -> str:
+def review_in_words(scores: LabelScores) -> str:
+    """How many labels to look at, and what that finds."""
     n = n_review(scores.quality)
     if n == 0 and _cannot_tell(scores):
         return "No label stands out, but this model cannot tell which are wrong."

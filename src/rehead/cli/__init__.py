@@ -7,9 +7,13 @@ from rehead.cli.program import app
 from rehead.cli import demo  # noqa: F401
 from rehead.cli import corrupt  # noqa: F401
 from rehead.cli import train  # noqa: F401
+from rehead.cli import clean  # noqa: F401
 from rehead.cli import features  # noqa: F401
+from rehead.cli import stores  # noqa: F401
 from rehead.cli import head  # noqa: F401
 from rehead.cli import audit  # noqa: F401
+from rehead.cli import report  # noqa: F401
+from rehead.cli import review  # noqa: F401
 from rehead.cli import reproduce  # noqa: F401
 
 __all__ = ["app"]

@@ -19,14 +19,12 @@ Weights = Annotated[
 Trust = Annotated[
     bool, typer.Option("--trust", help="Read checkpoints that can run code. Only if you must.")
 ]
-Data = Annotated[
-    str,
-    typer.Option(
-        help="Inputs: a folder of images by class, a table (--paths or --texts), .npy, .npz, a "
-        "loader as package.module:factory, or a part of a run: FOLDER:train, FOLDER:validation, "
-        "FOLDER:test."
-    ),
-]
+INPUTS = (
+    "Inputs: a folder of images by class, a table (--paths or --texts), .npy, .npz, a loader as "
+    "package.module:factory, or a part of a run: FOLDER:train, FOLDER:validation, FOLDER:test."
+)
+Data = Annotated[str, typer.Option(help=INPUTS)]
+DataIfAny = Annotated[str | None, typer.Option("--data", help=INPUTS)]
 ImagePaths = Annotated[
     str | None,
     typer.Option("--paths", help="The column of a table that holds paths of images."),
@@ -91,4 +89,35 @@ Features = Annotated[Path, typer.Argument(help="Features: a store, .npy, .npz, .
 Head = Annotated[Path, typer.Argument(help="A head that `rehead fit` wrote.")]
 Judge = Annotated[
     Path, typer.Argument(help="A head that `rehead fit` wrote, or a saved classifier.")
+]
+Images = Annotated[
+    str | None,
+    typer.Option(
+        help="What samples look like: a folder of images whose paths or names are the ids, or an "
+        ".npy file of them."
+    ),
+]
+ShownTexts = Annotated[
+    str | None,
+    typer.Option("--texts", help="What samples look like: texts, FILE:COLUMN, found by ids."),
+]
+ShownTable = Annotated[
+    str | None,
+    typer.Option("--table", help="What samples look like: rows of a table, found by ids."),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        min=1,
+        help="Processes that work on features on disk. Default: the threads of one.",
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        help="A Dask cluster that does: the address of its scheduler, or local (with --jobs "
+        "workers).",
+    ),
 ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rehead.cli.arguments import Features, Ids, Ignore, Judge, Labels
+from rehead.cli.arguments import Cluster, Features, Ids, Ignore, Jobs, Judge, Labels
 from rehead.cli.checks import (
     need_ending,
     need_features,
@@ -45,6 +45,8 @@ def audit(
     input_order: Annotated[
         bool, typer.Option("--input-order", help="Keep the order of the data in the output.")
     ] = False,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
 ) -> None:
     """Judge labels: which are wrong, what they should be, how many to review."""
     for file in (output, corrected):
@@ -61,11 +63,13 @@ def audit(
     from rehead.audit.files import audit_source
     from rehead.files.samples import Source
     from rehead.files.tables import write_table
+    from rehead.scale import workers
 
     need_head(head)
     need_features(data)
     source = Source(data, labels, ids, ignore or ())
-    report, samples = audit_source(head, source)
+    with workers(jobs, cluster):
+        report, samples = audit_source(head, source)
     if samples.note:
         typer.echo(samples.note)
     typer.echo(report.summary(show))

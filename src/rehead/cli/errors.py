@@ -50,6 +50,10 @@ EXTRAS = {
     "onnx": "onnx",
     "onnxscript": "onnx",
     "onnxruntime": "onnx",
+    "dask": "dask",
+    "distributed": "dask",
+    "starlette": "review",
+    "uvicorn": "review",
 }
 """The extra that brings a package."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -22,13 +21,8 @@ from rehead.cli.arguments import (
     Weights,
 )
 from rehead.cli.checks import need_other_folder
+from rehead.cli.networks import chosen_layers, open_inputs, open_network, run_network
 from rehead.cli.program import app, friendly
-
-if TYPE_CHECKING:
-    from rehead.torch.loading import Reading
-
-PARTS = ("train", "validation", "test")
-"""Of a run."""
 
 
 @app.command()
@@ -51,10 +45,10 @@ def layers(
     from rehead.torch.loading import Reading
     from rehead.torch.taps import unwrap
 
-    network = unwrap(_network(net, weights, trust))
+    network = unwrap(open_network(net, weights, trust))
     how = Reading(paths=paths, texts=texts, transform=transform, tokenizer=tokenizer, size=size)
-    batch = next(read_loader(_loader(data, how)))
-    show.print_layers(*_run(lambda: all_layers(network, batch)))
+    batch = next(read_loader(open_inputs(data, how)))
+    show.print_layers(*run_network(lambda: all_layers(network, batch)))
 
 
 @app.command()
@@ -81,61 +75,29 @@ def features(
     tokenizer: Tokenizer = None,
     size: Size = None,
     trust: Trust = False,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            help="A part of the samples, i/n: 1/4, 2/4, ... on several machines, then `rehead "
+            "merge`. env: by RANK and WORLD_SIZE of torchrun, to folders part-1, ... of the output."
+        ),
+    ] = None,
 ) -> None:
     """Extract hidden features to a store on disk. The same command continues a killed run."""
     need_other_folder(output, net, weights, data, labels, ids, tokenizer)
-    from rehead.torch import extract_features
-    from rehead.torch.features import CHOSEN
+    from rehead.files.store import FeatureStore
+    from rehead.torch.features import Wanted, extract
     from rehead.torch.loading import Reading
+    from rehead.torch.parts import ENVIRONMENT, read_part
 
-    network = _network(net, weights, trust)
-    names = [name.strip() for name in layers.split(",") if name.strip()]
-    chosen: Any = layers.strip() if layers.strip() in CHOSEN else names
-    loader = _loader(data, Reading(labels, ids, paths, texts, transform, tokenizer, size))
-    found = _run(
-        lambda: extract_features(network, loader, chosen, pool=pool, store=output)  # type: ignore[arg-type]
-    )
-    widths = ", ".join(f"{name} ({f.shape[1]})" for name, f in found.layers.items())
+    part = None if shard is None else read_part(shard)
+    if part is not None and shard == ENVIRONMENT:
+        output = output / f"part-{part.number}"
+    network = open_network(net, weights, trust)
+    chosen = chosen_layers(layers)
+    loader = open_inputs(data, Reading(labels, ids, paths, texts, transform, tokenizer, size))
+    wanted = Wanted(chosen, pool, part=part)  # type: ignore[arg-type]
+    run_network(lambda: extract(network, loader, wanted, store=output))
+    found = FeatureStore(output)
+    widths = ", ".join(f"{name} ({found.rows(name).shape[1]})" for name in found.layers)
     typer.echo(f"{len(found)} samples, layers {widths}: {output}")
-
-
-def _network(net: str, weights: Path | None, trust: bool) -> Any:
-    """A network of the user's own, or that of a run."""
-    from rehead.experiments.training import open_run
-    from rehead.torch.loading import load_network
-
-    if weights is None and Path(net).is_dir():
-        return open_run(net).net
-    return load_network(net, weights, trust=trust)
-
-
-def _loader(data: str, how: Reading) -> Any:
-    """Samples of a run, or inputs of the user's own, which are shown."""
-    from rehead.experiments.training import is_run, open_run
-    from rehead.torch.loading import load_loader
-
-    folder, _, part = data.rpartition(":")
-    if folder and Path(folder).is_dir() and (is_run(folder) or part in PARTS):
-        if how.beside():
-            raise ValueError(f"{how.beside()[0]} goes with inputs of your own; a run has its own.")
-        return tuple(open_run(folder).part(part))
-    if is_run(data):
-        raise ValueError(
-            f"{data} is a run. Say which part of its data: "
-            f"{', '.join(f'{data}:{name}' for name in PARTS)}."
-        )
-    inputs = load_loader(data, how)
-    if inputs.note:
-        typer.echo(inputs.note)
-    return inputs.loader
-
-
-def _run(work: Callable[[], Any]) -> Any:
-    """Run the network; that it cannot take the inputs is for the user to mend."""
-    try:
-        return work()
-    except RuntimeError as error:
-        raise ValueError(
-            f"The network fails on these inputs: {error}. They must be prepared as for its "
-            "training: see --transform and --size."
-        ) from error

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rehead.cli.arguments import Features, Head, Ids, Ignore, Judge, Labels
+from rehead.cli.arguments import Cluster, Features, Head, Ids, Ignore, Jobs, Judge, Labels
 from rehead.cli.checks import (
     need_ending,
     need_features,
@@ -17,6 +17,11 @@ from rehead.cli.checks import (
     number_or_auto,
 )
 from rehead.cli.program import app, friendly
+
+if TYPE_CHECKING:
+    from rehead._typing import Array
+    from rehead.ensemble import LayerEnsemble
+    from rehead.files.samples import Source
 
 
 @app.command()
@@ -41,38 +46,70 @@ def fit(
     feature_map: Annotated[
         str | None, typer.Option(help="Boundaries that are not straight: kernel, none or auto.")
     ] = None,
+    labels_from: Annotated[
+        str | None, typer.Option(help="Who made the labels: people (default) or machine.")
+    ] = None,
+    trusted: Annotated[
+        str | None,
+        typer.Option(
+            help="Labels that are known to be right: a column of the table, .npy, .txt, or "
+            "FILE:COLUMN, with 'random' for rows that were drawn at random and checked, 'chosen' "
+            "for rows that were checked because they looked wrong, and nothing for others."
+        ),
+    ] = None,
     weights: Annotated[str | None, typer.Option(help="nll, corrected or equal.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random draws.", min=0)] = 0,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
 ) -> None:
     """Fit a robust head on features and noisy labels."""
     need_folder(output)
-    need_other_file(output, train, labels, ids, validation, validation_labels)
-    from rehead.cli.samples import read_held_out, read_training
+    need_other_file(output, train, labels, ids, trusted, validation, validation_labels)
+    from rehead.cli.samples import held_out_source, read_trusted
     from rehead.ensemble import LayerEnsemble
-    from rehead.files.samples import Source
+    from rehead.files.samples import Source, check_beside
+    from rehead.scale import workers
 
     need_features(train)
-    source = Source(train, labels, ids, ignore or ())
+    known = None if trusted is None else read_trusted(trusted, train)
+    source = Source(train, labels, ids, [*(ignore or ()), *(known.columns if known else ())])
+    if trusted is not None:
+        check_beside(trusted, source, "trusted labels")
     head = LayerEnsemble(
         estimator,
         preset=preset,
         shrinkage=number_or_auto(shrinkage, "--shrinkage"),
         priors=priors,
         feature_map=feature_map,
+        labels_from=labels_from,
         weights=weights,
         random_state=seed,
     )
     head.check_settings()
-    samples = read_training(source)
     held_out = None
     if validation is not None:
         need_features(validation)
-        held_out = read_held_out(source, samples, validation, validation_labels)
-    head.fit(samples.layers, samples.labels, validation=held_out, ids=samples.ids)
-    head.inputs_.network = None if samples.store is None else samples.store.fingerprint
+        held_out = held_out_source(source, validation, validation_labels)
+    with workers(jobs, cluster):
+        fit_head(head, source, held_out, None if known is None else known.words)
     head.save(output)
     typer.echo(head.explain())
     typer.echo(f"A head of {len(head.classes_)} classes: {output}")
+
+
+def fit_head(
+    head: LayerEnsemble, source: Source, held_out: Source | None, trusted: Array | None = None
+) -> None:
+    """Fit a head on files; it knows from then on which network features must come from."""
+    from rehead.audit.inputs import check_ids
+    from rehead.cli.samples import read_held_out, read_training
+
+    samples = read_training(source)
+    if source.ids is not None and samples.ids is not None:
+        check_ids(samples.ids, len(samples), "--ids", "Name each sample once")
+    validation = None if held_out is None else read_held_out(source, samples, held_out)
+    head.fit(samples.layers, samples.labels, validation, ids=samples.ids, trusted=trusted)
+    head.inputs_.network = None if samples.store is None else samples.store.fingerprint
 
 
 @app.command()
@@ -93,6 +130,7 @@ def predict(
     need_ending(output, (".csv", ".parquet"))
     need_other_file(output, head, data, labels, ids)
     from rehead.audit.files import open_model
+    from rehead.audit.judging import predict_in_blocks
     from rehead.cli.samples import read_for
     from rehead.files.samples import Source
     from rehead.files.tables import write_table
@@ -101,15 +139,10 @@ def predict(
     need_features(data)
     model = open_model(head)
     samples = read_for(model, Source(data, labels, ids, ignore or ()), labelled=False)
-    posterior = model.predict_proba(model.inputs_of(samples.layers))
-    best = posterior.argmax(axis=1)
-    columns = {
-        "id": samples.names,
-        "label": model.classes_[best],
-        "probability": posterior.max(axis=1),
-    }
+    best, probability = predict_in_blocks(model, model.inputs_of(samples.layers), len(samples))
+    columns = {"id": samples.names, "label": model.classes_[best], "probability": probability}
     write_table(output, columns)
-    typer.echo(f"{len(posterior)} predictions: {output}")
+    typer.echo(f"{len(best)} predictions: {output}")
 
 
 @app.command()

@@ -16,7 +16,7 @@ from rehead.cli.terminal import patient_output
 
 INTERRUPTED = 130
 """Exit code of a command that was interrupted, as shells have it."""
-RESUMED = ("train", "features", "reproduce")
+RESUMED = ("train", "clean", "features", "reproduce")
 """Commands that go on where they stopped."""
 OPTIONS = {
     "validation=(layers, labels)": "--validation FEATURES",

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import typer
 
 from rehead._labels import in_type_of
 from rehead._typing import Array
+from rehead._validation import RANDOM
 from rehead.audit.files import check_network, known_columns, warn_of_strangers
 from rehead.audit.protocol import SavedJudge
+from rehead.files.places import locate
 from rehead.files.samples import FEATURES, Samples, Source, read_samples
-from rehead.files.tables import is_table
+from rehead.files.tables import is_table, read_table
 
 
 def read_training(source: Source) -> Samples:
@@ -29,20 +32,56 @@ def read_for(model: SavedJudge, source: Source, *, labelled: bool = True) -> Sam
     return _shown(_in_type_of(samples, model.classes_))
 
 
-def read_held_out(
-    source: Source, training: Samples, validation: Path, labels: str | None
-) -> tuple[Any, ...]:
-    """Held-out samples, with columns as those of the training samples.
+class TrustedRows(NamedTuple):
+    """What is known of each row, and the columns of the table that say so."""
 
-    Columns of labels and ids have the names they have there, where nothing else is said.
+    words: Array
+    columns: list[str]
+
+
+def read_trusted(named: str, data: Path) -> TrustedRows:
+    """Which labels are known to be right: "random", "chosen" or nothing; yes means "random"."""
+    table = read_table(data) if is_table(data) else None
+    place = locate(named, table)
+    assert place is not None
+    own = None if table is None else place.own(table)
+    if own is not None and table is not None:
+        cells = table.cells(own)
+    elif is_table(Path(place.file)) and place.column is not None:
+        elsewhere = read_table(Path(place.file))
+        elsewhere.check_columns([place.column])
+        cells = elsewhere.cells(place.column)
+    else:
+        cells = place.read()
+    if cells.dtype.kind == "b":
+        cells = np.where(cells, RANDOM, "")
+    words = [_YES_OR_NO.get(str(cell).strip().lower(), str(cell).strip()) for cell in cells]
+    return TrustedRows(np.array(words), [] if own is None else [own])
+
+
+_YES_OR_NO = {
+    **dict.fromkeys(("true", "yes", "1"), RANDOM),
+    **dict.fromkeys(("false", "no", "0", "nan", "none"), ""),
+}
+
+
+def held_out_source(source: Source, validation: str | Path, labels: str | None) -> Source:
+    """Where held-out samples are.
+
+    Columns of labels and ids have the names they have in the training samples, where nothing else
+    is said.
     """
     both = is_table(validation) and is_table(source.data)
-    held_out = Source(
+    return Source(
         validation,
-        labels=labels or (_plain_name(source.labels) if both else None),
-        ids=_plain_name(source.ids) if both else None,
+        labels=labels or (plain_name(source.labels) if both else None),
+        ids=plain_name(source.ids) if both else None,
         option="--validation-labels",
     )
+
+
+def read_held_out(source: Source, training: Samples, held_out: Source) -> tuple[Any, ...]:
+    """Held-out samples, with columns as those of the training samples."""
     known = getattr(training.layers.get(FEATURES), "names", None)
     samples = _shown(read_samples(held_out, known))
     if training.labels is not None:
@@ -51,7 +90,7 @@ def read_held_out(
         difference = training.store.difference(samples.store)
         if difference:
             raise ValueError(
-                f"The store {validation} was written by {difference}, and does not go with "
+                f"The store {held_out.data} was written by {difference}, and does not go with "
                 f"{source.data}. Extract both in the same way."
             )
     # Without ids: those of two files may be alike. Features tell which samples are.
@@ -64,7 +103,7 @@ def _in_type_of(samples: Samples, classes: Array) -> Samples:
     return replace(samples, labels=in_type_of(samples.labels, classes))
 
 
-def _plain_name(source: str | None) -> str | None:
+def plain_name(source: str | None) -> str | None:
     """The name of a column, where it is no file."""
     return None if source is None or ":" in source or Path(source).exists() else source
 

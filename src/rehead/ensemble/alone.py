@@ -14,7 +14,8 @@ from rehead.ensemble.fitted import FittedEnsemble
 from rehead.ensemble.paper import paper_weights
 from rehead.ensemble.problem import STACK, HeldOut, Problem
 from rehead.ensemble.weights import estimate_transition, mixture_weights
-from rehead.fitted import FittedGaussians, fit_gaussians
+from rehead.fitted import FittedGaussians
+from rehead.fitting import fit_gaussians
 from rehead.gaussian.options import Choice
 from rehead.gaussian.probability import corrected_likelihood
 from rehead.gaussian.threads import own_threads
@@ -49,7 +50,7 @@ def fit_layers_alone(
     members = {}
     for member, names in parts.items():
         step(f"estimating {member}")
-        data = problem.joined(names).with_trusted(problem.trusted)
+        data = problem.joined(names).with_trusted(problem.trusted, problem.drawn)
         seed = int(rng.integers(2**31))
         members[member] = fit_gaussians(data, problem.classes, choice, np.random.default_rng(seed))
     _warn_of_members(members)

@@ -5,12 +5,13 @@ and any encoder that never saw the labels) have not. So
 
 1. layers that did not memorise the labels are the judges (``judges.py``); joined, they say how far
    each label is to be trusted ("anchored", see ``gaussian/anchored.py``), and what the noise is;
-2. every layer is estimated anew, samples weighted by that trust or counted for what they are
-   (``members.py``);
+2. every layer is estimated anew, as it is or on a map, samples weighted by that trust or counted
+   for what they are (``members.py``);
 3. on held-out noisy labels, with the *one* transition matrix of the judges, each member is
    calibrated (but for the judge, which is from the training labels, judged leave-one-out) and the
    mixture of members is chosen under which these labels are most likely. The network's own softmax
-   is a member like any other: it is kept where the labels are clean.
+   is a member like any other: it is kept where the labels are clean. (Where labels of hard samples
+   are guesses, only the judges are heard.)
 
 Where every layer has memorised its labels nobody can judge them. Then all samples count alike, and
 the transition matrix is that of the held-out labels, which no layer has seen.
@@ -19,6 +20,7 @@ the transition matrix is that of the held-out labels, which no layer has seen.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,10 +40,11 @@ from rehead.ensemble.judges import (
     warn_if_all_memorised,
     warn_if_held_out_is_cleaner,
 )
-from rehead.ensemble.members import fit_members
+from rehead.ensemble.members import MapOf, fit_members, maps_of_members, no_map
 from rehead.ensemble.problem import STACK, HeldOut, Problem
 from rehead.ensemble.weights import mixture_weights
 from rehead.gaussian import NoiseModel
+from rehead.gaussian.anchored import are_guesses
 from rehead.gaussian.calibration import Calibration, Priors, calibrate
 from rehead.gaussian.labelnoise import fit_noise
 from rehead.gaussian.options import Choice, Options
@@ -60,7 +63,7 @@ def fit_consensus(problem: Problem, choice: Choice, rng: np.random.Generator) ->
         # One layer and nothing to weigh: no sample has to be held out.
         judges = fit_judges(problem, list(problem.layers), choice, int(rng.integers(2**31)))
         _warn_of(judges)
-        return _fitted(problem, judges, judges.opinion(), {})
+        return _fitted(Judged(problem, judges, {}), judges.opinion())
     if problem.held_out is None:
         held = _own_held_out(problem, rng)
         found = _consensus_of(problem.split(held), choice, rng, {})
@@ -74,15 +77,21 @@ def _consensus_of(
 ) -> FittedEnsemble:
     # Held-out labels weigh the members, so until then these have the priors of the samples.
     of_samples = choice._replace(options=replace(choice.options, priors="empirical"))
-    judges = _choose_and_fit(problem, of_samples, int(rng.integers(2**31)), gaps)
+    seed = int(rng.integers(2**31))
+    judges = _choose_and_fit(problem, of_samples, seed, gaps)
     _warn_of(judges)
+    judged = Judged(problem, judges, gaps, maps_of_members(choice.options.feature_map, seed))
+    if problem.held_out is not None and problem.is_corrected:
+        judged = judged._replace(of_held_out=judges.noise_of(problem.held_out).transition)
     if problem.held_out is not None and all_memorised(gaps):
-        fitted = _fitted(problem, *judges.without_trust(problem.held_out), gaps)
+        vouching, opinion = judges.without_trust(problem.held_out)
+        fitted = _fitted(judged._replace(judges=vouching), opinion)
         return _with_unseen_noise(fitted, problem, judges)
-    fitted = _fitted(problem, judges, judges.opinion(), gaps)
+    fitted = _fitted(judged, judges.opinion())
     less = _clearly_less_noise(fitted, problem.held_out, judges.noise)
     if less is not None:
-        fitted = _fitted(problem, judges, judges.opinion_given(less), gaps)
+        del fitted  # both at once would be large
+        fitted = _fitted(judged, judges.opinion_given(less))
     fitted = _with_unseen_noise(fitted, problem, judges)
     return _with_priors(fitted, problem.held_out, choice.options.with_priors(problem.classes))
 
@@ -121,15 +130,27 @@ def _choose_and_fit(problem: Problem, choice: Choice, seed: int, gaps: dict[str,
     return judges
 
 
-def _fitted(
-    problem: Problem, judges: Judges, opinion: Opinion, gaps: dict[str, float]
-) -> FittedEnsemble:
+class Judged(NamedTuple):
+    """A problem, who judges its labels, what layers have memorised of them, and maps of layers.
+
+    ``of_held_out`` is T of held-out labels, where only training labels were corrected.
+    """
+
+    problem: Problem
+    judges: Judges
+    gaps: dict[str, float]
+    map_of: MapOf = no_map
+    of_held_out: Array | None = None
+
+
+def _fitted(judged: Judged, opinion: Opinion) -> FittedEnsemble:
     """Every layer estimated as judged, and the members weighed on held-out samples."""
+    problem, judges, gaps, map_of, of_held_out = judged
     alone = len(judges.names) == 1
     members = {judges.names[0]: judges.fitted} if alone else {}
     if problem.held_out is not None:
         others = [name for name in problem.layers if name not in members]
-        estimated = {**members, **fit_members(problem, opinion, others)}
+        estimated = {**members, **fit_members(problem, opinion, others, map_of, of_held_out)}
         members = {name: estimated[name] for name in problem.layers}
     if not alone:
         members[STACK] = judges.fitted
@@ -144,14 +165,18 @@ def _fitted(
         transition=opinion.noise.transition,
         consensus=found,
     )
-    return fitted if problem.held_out is None else _weighed(fitted, problem, problem.held_out)
+    if problem.held_out is None:
+        return fitted
+    T = opinion.noise.transition if of_held_out is None else of_held_out
+    return _weighed(fitted, problem, problem.held_out, T)
 
 
-def _weighed(fitted: FittedEnsemble, problem: Problem, held_out: HeldOut) -> FittedEnsemble:
+def _weighed(
+    fitted: FittedEnsemble, problem: Problem, held_out: HeldOut, T: Array
+) -> FittedEnsemble:
     """Given posteriors calibrated, and weights under which held-out labels are most likely."""
     step("weighing members")
-    assert fitted.transition is not None
-    T, codes = fitted.transition, held_out.codes
+    codes = held_out.codes
     given = {name: _calibrated(held_out, name, T) for name in problem.given}
     fitted = replace(fitted, given=dict(given))
     likelihoods = [
@@ -162,8 +187,26 @@ def _weighed(fitted: FittedEnsemble, problem: Problem, held_out: HeldOut) -> Fit
         SETTINGS.judge_prior if name == fitted.judging_member else SETTINGS.member_prior
         for name in fitted.names
     ]
-    weights = mixture_weights(np.stack(likelihoods, axis=1), np.array(priors))
+    heard = _heard(fitted)
+    weights = np.zeros(len(fitted.names))
+    weights[heard] = mixture_weights(
+        np.stack(likelihoods, axis=1)[:, heard], np.array(priors)[heard]
+    )
     return replace(fitted, weights=weights)
+
+
+def _heard(fitted: FittedEnsemble) -> Array:
+    """A mask of the members that are weighed: all, or those that judge.
+
+    Where labels of hard samples are guesses, held-out ones are so too. They reward members that
+    have learnt to guess as people do: layers that memorised labels, and the network's softmax.
+    """
+    found = fitted.consensus
+    if found is None or not are_guesses(found.noise):
+        return np.ones(len(fitted.names), bool)
+    return np.array(
+        [name == fitted.judging_member or name in found.judges for name in fitted.names]
+    )
 
 
 def _calibrated(held_out: HeldOut, name: str, T: Array) -> Calibration:

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from rehead import _validation as check
 from rehead._progress import steps
-from rehead._typing import Array
+from rehead._typing import Array, Features
 from rehead.classifier import RobustGaussianClassifier
 from rehead.ensemble.alone import Weighting, fit_layers_alone
-from rehead.ensemble.consensus import fit_consensus
+from rehead.ensemble.default import fit_default
 from rehead.ensemble.fitted import Consensus, FittedEnsemble
 from rehead.ensemble.inputs import (
     LayerInputs,
@@ -27,9 +27,9 @@ from rehead.ensemble.inputs import (
 from rehead.ensemble.problem import STACK, Problem
 from rehead.ensemble.saved import WEIGHTS, read_state
 from rehead.files import persist
-from rehead.fitted import LabelVerdicts
 from rehead.gaussian import NoiseModel
 from rehead.gaussian.options import DEFAULT, OPTIONS, Choice, resolve_options
+from rehead.verdicts import LabelVerdicts
 
 Layers = Mapping[str, Any]
 
@@ -53,7 +53,7 @@ class LayerEnsemble(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator, preset, support_fraction, max_steps, n_starts, start, leave_one_out, shrinkage, \
-priors, feature_map, random_state
+priors, feature_map, labels_from, random_state
         As for :class:`RobustGaussianClassifier`; used for every layer. In a consensus the class
         shares of the held-out samples stand for those of the training samples, and the map of the
         features is that of the judges; the other layers have none.
@@ -111,7 +111,7 @@ priors, feature_map, random_state
     ['early', 'late', 'stack']
     >>> float(ens.score(held_out, y[:50]))
     1.0
-    >>> "nearly clean" in ens.explain()
+    >>> "about clean" in ens.explain()
     True
     """
 
@@ -128,6 +128,7 @@ priors, feature_map, random_state
         shrinkage: Any = None,
         priors: Any = None,
         feature_map: str | None = None,
+        labels_from: str | None = None,
         random_state: Any = None,
         penultimate: str | None = None,
         given: Sequence[str] | None = None,
@@ -144,6 +145,7 @@ priors, feature_map, random_state
         self.shrinkage = shrinkage
         self.priors = priors
         self.feature_map = feature_map
+        self.labels_from = labels_from
         self.random_state = random_state
         self.penultimate = penultimate
         self.given = given
@@ -173,12 +175,18 @@ priors, feature_map, random_state
         ids : array-like of shape (n_samples,), optional
             Ids of the training samples: you are warned if validation samples are among them.
         trusted : boolean array-like of shape (n_samples,), optional
-            Samples whose label is known to be right.
+            Samples whose label is known to be right, drawn at random; or "random", "chosen" or ""
+            for each, as for :class:`RobustGaussianClassifier`. The first layer is asked.
         groups : array-like of shape (n_samples,), optional
             Samples that belong together (frames of a film, copies of a text). Where samples have to
             be held out because no ``validation`` is given, a group stays together.
         progress : bool, optional
             Show what is done. Default: in a terminal.
+
+        Notes
+        -----
+        Layers may be features on disk: ``FeatureStore(path).rows(layer)``. With
+        :func:`rehead.scale.run_on`, an executor works on them.
         """
         choice = self.check_settings()
         check.check_layers(layers)
@@ -193,15 +201,18 @@ priors, feature_map, random_state
         inputs = LayerInputs(list(layers), self.given or ())
         problem = self._problem(inputs, layers, y)
         n = len(problem.codes)
+        known = check.check_trusted(trusted, n)
         held_out = None
         if validation is not None:
             held_out = check_held_out(validation, inputs, problem.classes, ids)
             check_not_shared(problem.layers, held_out.layers)
             warn_of_another_scale(problem.layers, held_out.layers)
+            held_out = held_out.at_most(problem.most_held_out)
         problem = replace(
             problem,
             held_out=held_out,
-            trusted=check.check_mask(trusted, n, "trusted"),
+            trusted=known.right,
+            drawn=known.drawn,
             groups=check.check_groups(groups, n),
         )
         rng = check.generator_from(self.random_state)
@@ -212,7 +223,7 @@ priors, feature_map, random_state
             if weighting is not None:
                 fitted = fit_layers_alone(problem, choice, weighting, rng)
             else:
-                fitted = fit_consensus(problem, choice, rng)
+                fitted = fit_default(problem, choice, rng)
         return self._adopt(fitted, inputs)
 
     @property
@@ -288,8 +299,8 @@ priors, feature_map, random_state
 
     def predict(self, layers: Layers) -> Array:
         """The class with the highest posterior."""
-        codes = self.predict_proba(layers).argmax(axis=1)
-        labels: Array = self.classes_[codes]
+        layers = self._checked(layers)
+        labels: Array = self.classes_[self.fitted_.best(layers)]
         return labels
 
     def score(self, X: Layers, y: Any, sample_weight: Any = None) -> float:
@@ -348,7 +359,7 @@ priors, feature_map, random_state
         X = self._checked(X)
         return self.fitted_.whitened(X)
 
-    def _checked(self, layers: Any) -> dict[str, Array]:
+    def _checked(self, layers: Any) -> dict[str, Features]:
         check_is_fitted(self)
         return self.inputs_.later(layers)
 

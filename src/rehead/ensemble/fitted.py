@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from rehead._typing import Array, Features
+from rehead._typing import Array, Features, cut_rows, row_spans
 from rehead.ensemble.inputs import as_posterior
 from rehead.ensemble.problem import STACK, Layers, join
 from rehead.files.schema import (
@@ -32,12 +32,13 @@ from rehead.files.schema import (
     simplex,
     text,
 )
-from rehead.fitted import FittedGaussians, LabelVerdicts, label_columns
+from rehead.fitted import FittedGaussians
 from rehead.fittedfile import NOISE
 from rehead.gaussian import NoiseModel
 from rehead.gaussian.calibration import Calibration
 from rehead.gaussian.labelnoise import mean_noise
 from rehead.gaussian.probability import log_probabilities
+from rehead.verdicts import GivenLabel, LabelVerdicts, WholePosterior, label_columns
 
 
 class Consensus(NamedTuple):
@@ -153,6 +154,14 @@ class FittedEnsemble:
         """``sum_l alpha_l P(y | f_l(x))``."""
         return mixture(self.weights, (self._posterior_of(name, layers) for name in self.names))
 
+    def best(self, layers: Layers) -> Array:
+        """Code of the most probable class; posteriors of all rows are never all in memory."""
+        n, widest = 0, len(self.classes)
+        for X in layers.values():
+            n, widest = len(X), max(widest, X.shape[1])
+        blocks = ({name: X[span] for name, X in layers.items()} for span in row_spans(n, widest))
+        return np.concatenate([self.posterior(block).argmax(axis=1) for block in blocks])
+
     def verdicts(self, layers: Layers, codes: Array, leave_out: Array) -> LabelVerdicts:
         """Judge labels: by the judge where there is one, else by the mixture of all members."""
         if self.consensus is None:
@@ -161,6 +170,18 @@ class FittedEnsemble:
         return self.members[self.judging_member].verdicts(X, codes, leave_out, self.consensus.noise)
 
     def _verdicts_of_mixture(self, layers: Layers, codes: Array, leave_out: Array) -> LabelVerdicts:
+        """In blocks: posteriors of many rows would not fit in memory."""
+        found = [
+            self._mixed_verdicts(
+                {name: cut_rows(X, span) for name, X in layers.items()},
+                codes[span],
+                leave_out[span],
+            )
+            for span in row_spans(len(codes), len(self.classes))
+        ]
+        return LabelVerdicts(*(np.concatenate(part) for part in zip(*found, strict=True)))
+
+    def _mixed_verdicts(self, layers: Layers, codes: Array, leave_out: Array) -> LabelVerdicts:
         posterior, distance = np.zeros((len(codes), len(self.classes))), np.zeros(len(codes))
         known_to_all = np.ones(len(codes), bool)
         for weight, name in zip(self.weights, self.names, strict=True):
@@ -169,12 +190,14 @@ class FittedEnsemble:
                 noise = self.noise
                 posterior += weight * (found if noise is None else noise.given_label(found, codes))
                 continue
-            member = self.members[name]
-            X = self.features(name, layers)
-            reduce = _posterior_and_distance(member, codes)
+            member, X = self.members[name], self.features(name, layers)
+            reduce = WholePosterior(
+                GivenLabel.by(member.gaussians, member.noise), member.gaussians.means.shape[1]
+            )
             found, known = member.without_themselves(X, codes, leave_out, reduce)
             posterior += weight * found[:, :-1]
-            distance += weight * member.how_far(X, found[:, -1])
+            far = found[:, -1] if member.mapped_by is None else member.how_far(X, codes, leave_out)
+            distance += weight * far
             known_to_all &= known
         quality, best, probability, _ = label_columns(posterior, codes, distance).T
         return LabelVerdicts(quality, best.astype(np.int64), probability, distance, known_to_all)
@@ -342,14 +365,6 @@ def mixture(weights: Array, posteriors: Iterable[Array]) -> Array:
     """The weighted mean of posteriors, of which one at a time is in memory."""
     mean: Array = sum(a * p for a, p in zip(weights, posteriors, strict=True))
     return mean
-
-
-def _posterior_and_distance(member: FittedGaussians, codes: Array) -> Any:
-    def reduce(scores: Array, joint: Array, rows: Array) -> Array:
-        posterior = member.posterior_given_label(joint, codes[rows], member.noise)
-        return np.column_stack([posterior, member.nearest_distance(scores)])
-
-    return reduce
 
 
 def _calibration(numbers: Array | None, name: str) -> Calibration | None:

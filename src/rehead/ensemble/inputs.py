@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from rehead import _validation as check
 from rehead._columns import as_column
 from rehead._features import as_numbers
+from rehead._rowhash import fingerprint
 from rehead._typing import Array, Features, some_rows
 from rehead._warnings import warn
 from rehead.ensemble.problem import HeldOut, Layers
@@ -28,7 +29,6 @@ from rehead.files.schema import (
     require,
     text,
 )
-from rehead.fingerprint import fingerprint
 from rehead.gaussian.kernels import evenly_spaced
 from rehead.gaussian.probability import softmax
 
@@ -95,7 +95,7 @@ class LayerInputs:
         self.network: str | None = None
         self._features = {name: Layer() for name in names if name not in given}
 
-    def first(self, layers: Mapping[str, Any]) -> dict[str, Array]:
+    def first(self, layers: Mapping[str, Any]) -> dict[str, Features]:
         """Features of the fit, whose widths and column names are remembered."""
         return {name: self._of_layer(name, layers[name], reset=True) for name in self._features}
 
@@ -108,7 +108,7 @@ class LayerInputs:
         }
         return {name: read_posterior(p, self.given_as[name], name) for name, p in found.items()}
 
-    def later(self, layers: Any) -> dict[str, Array]:
+    def later(self, layers: Any) -> dict[str, Features]:
         """Features of other samples, and given posteriors as probabilities.
 
         Where an earlier file does not say how these are read, they are passed on as they are.
@@ -116,7 +116,7 @@ class LayerInputs:
         check.check_layers(layers, expected=self.names)
         return {name: self._later(name, layers[name]) for name in self.names}
 
-    def _later(self, name: str, values: Any) -> Array:
+    def _later(self, name: str, values: Any) -> Features:
         if name not in self.given:
             return self._of_layer(name, values, reset=False)
         given = _given(values, name)
@@ -126,7 +126,7 @@ class LayerInputs:
         p = _checked_posterior(given, given.shape[1], name)
         return read_posterior(p, self.given_as[name], name)
 
-    def _of_layer(self, name: str, X: Any, *, reset: bool) -> Array:
+    def _of_layer(self, name: str, X: Any, *, reset: bool) -> Features:
         # Lists are looked at below: their rows may not go together.
         known = self._features[name]
         shape: tuple[int, ...] = getattr(X, "shape", ())

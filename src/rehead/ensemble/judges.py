@@ -17,18 +17,21 @@ from rehead._progress import step
 from rehead._typing import Array, Features, some_rows
 from rehead._warnings import warn
 from rehead.ensemble.problem import HeldOut, Problem
-from rehead.fitted import FittedGaussians, fit_gaussians
+from rehead.fitted import FittedGaussians
+from rehead.fitting import BothShapes, fit_both_shapes, fit_gaussians
 from rehead.gaussian import ByClass, Composition, NoiseModel
 from rehead.gaussian.calibration import calibrate
+from rehead.gaussian.guesses import Scored, with_guesses
 from rehead.gaussian.kernels import Subset, evenly_spaced
 from rehead.gaussian.labelnoise import fit_noise
 from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
-from rehead.gaussian.options import Choice, FeatureMap
+from rehead.gaussian.options import Choice
 from rehead.gaussian.probability import corrected_nll
 from rehead.gaussian.rows import pooled_moments
 from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.tied import from_moments
 from rehead.gaussian.training import clearly_better
+from rehead.verdicts import Told
 
 
 class LabelNats(NamedTuple):
@@ -68,6 +71,9 @@ def label_nats(data: ByClass, held_out: HeldOut, X: Features, trusted: Array | N
 def memorisation_gaps(problem: Problem) -> dict[str, float]:
     """The gap of each layer that is not a copy of another one.
 
+    Where training labels were corrected, all of them are likelier than held-out ones, by heart or
+    not. Then gaps are relative to the smallest one, and nobody knows whether all have memorised.
+
     Examples
     --------
     >>> import numpy as np
@@ -89,7 +95,8 @@ def memorisation_gaps(problem: Problem) -> dict[str, float]:
         if name not in copies:
             step(f"has {name} memorised labels?")
             gaps[name] = _nats_of(problem, [name]).gap
-    return gaps
+    cleaner = max(min(gaps.values()), 0.0) if problem.is_corrected else 0.0
+    return {name: gap - cleaner for name, gap in gaps.items()}
 
 
 def _nats_of(problem: Problem, names: Sequence[str]) -> LabelNats:
@@ -201,27 +208,21 @@ class Judges(NamedTuple):
         """Reduced scores of (some) training samples, each without itself."""
         codes, second = self.data.codes[rows], self.fitted.second
         folds = np.full(len(codes), -1) if second is None else second.folds[rows]
-
-        def by_label(scores: Array, joint: Array, at: Array) -> Array:
-            return reduce(joint, codes[at])
-
-        X = some_rows(self.data.X, rows)
-        return self.fitted.leave_out(X, self.inside.take(rows), folds, by_label)
+        X, inside = some_rows(self.data.X, rows), self.inside.take(rows)
+        return self.fitted.leave_out(X, Told(codes, folds), inside, partial(_of_joint, reduce))
 
     def confidence(self) -> float:
         """How sure they are of what the samples are, on average, judged without the labels."""
-        return float(
-            self.without_themselves(lambda s, _: self.noise.posterior(s).max(axis=1)).mean()
-        )
+        return float(self.without_themselves(partial(_surest, self.noise)).mean())
 
     def opinion(self) -> Opinion:
         """What they think of the samples, by the noise that they see themselves."""
         if self.fitted.second is None:
             return self._opinion(self.noise, self.fitted.trust)
-        power = SETTINGS.trust_powers[-1]
-        return self._opinion(
-            self.noise, self._trust(partial(self.noise.sample_weights, power=power))
-        )
+        # Predictions are better where labels of hard samples are not taken for guesses.
+        weights = self.noise.without_guesses().sample_weights
+        trust = self._trust(partial(weights, power=SETTINGS.trust_powers[-1]))
+        return self._opinion(self.noise, trust)
 
     def opinion_given(self, seen: NoiseModel) -> Opinion:
         """What they think where the noise is as others have seen it."""
@@ -229,10 +230,16 @@ class Judges(NamedTuple):
         scores = self.without_themselves(all_scores, sampled)
         noise = fit_noise(scores, self.data.codes[sampled], seen.transition)
         noise = noise._replace(anchors=seen.anchors)
-        trust = self.without_themselves(noise.trust)
-        if self.data.trusted is not None:
-            trust[self.data.trusted] = 1.0
-        noise = noise._replace(wrong=1.0 - float(trust.mean()))
+        told = Scored(scores, self.data.codes[sampled], np.ones(len(sampled)))
+        known = None if self.data.trusted is None else self.data.trusted[sampled]
+
+        def share_wrong(right: Array) -> float:
+            return 1.0 - float((right if known is None else np.where(known, 1.0, right)).mean())
+
+        # What this noise does not explain was read off weak anchors: it tells nothing of guesses.
+        ranges = with_guesses(noise, told, share_wrong)
+        wrong = share_wrong(noise.trust(scores, self.data.codes[sampled]))
+        noise = noise._replace(wrong=wrong, least=min(ranges.least, wrong), most=ranges.most)
         return self._opinion(noise, self._trust(noise.trust))
 
     def _trust(self, of_labels: Callable[[Array, Array], Array]) -> Array:
@@ -255,6 +262,7 @@ class Judges(NamedTuple):
         """
         seen = self.noise_of(held_out)
         noise = self.noise._replace(transition=seen.transition, anchors=seen.anchors)
+        noise = noise._replace(guessed=0.0, least=np.nan, most=np.nan)
         calibration = calibrate(self._scores_of(held_out), held_out.codes, seen.transition)
         gaussians = calibration.applied_to(self.fitted.gaussians)
         codes, n_classes = self.data.codes, self.data.n_classes
@@ -265,11 +273,11 @@ class Judges(NamedTuple):
         return self.fitted.scores(held_out.joined(self.names))
 
     def _opinion(self, noise: NoiseModel, trust: Array) -> Opinion:
-        data = self.data
+        data, given_label = self.data, noise.without_guesses().posterior_given_label
 
         def class_shares(rows: slice) -> Array:
             """Trusted samples are what their labels say."""
-            shares = self.without_themselves(noise.posterior_given_label, rows)
+            shares = self.without_themselves(given_label, rows)
             if data.trusted is not None:
                 known = data.trusted[rows]
                 shares[known] = np.eye(data.n_classes)[data.codes[rows][known]]
@@ -278,27 +286,32 @@ class Judges(NamedTuple):
         return Opinion(noise, trust, class_shares)
 
 
+def _of_joint(
+    reduce: Callable[[Array, Array], Array], scores: Array, joint: Array, codes: Array
+) -> Array:
+    return reduce(joint, codes)
+
+
+def _surest(noise: NoiseModel, scores: Array, codes: Array) -> Array:
+    surest: Array = noise.posterior(scores).max(axis=1)
+    return surest
+
+
 def fit_judges(
     problem: Problem, names: list[str], choice: Choice, seed: int, gap: float = 0.0
 ) -> Judges:
     """Fit the layers that judge, joined; ``gap`` is how much the worst of them has memorised."""
     step(f"judging labels by {', '.join(names)}")
-    data = problem.joined(names).with_trusted(problem.trusted)
+    data = problem.joined(names).with_trusted(problem.trusted, problem.drawn)
 
-    def fit(feature_map: FeatureMap) -> FittedGaussians:
-        options = replace(choice.options, feature_map=feature_map)
-        rng = np.random.default_rng(seed)
-        return fit_gaussians(data, problem.classes, choice._replace(options=options), rng)
-
-    fitted = fit(choice.options.feature_map)
-    if problem.held_out is not None:
+    rng = np.random.default_rng(seed)
+    if problem.held_out is None:
+        fitted = fit_gaussians(data, problem.classes, choice, rng)
+    else:
+        found = fit_both_shapes(data, problem.classes, choice, rng)
         memorised = gap > SETTINGS.judge_gap
         held_out = Held(problem.held_out.joined(names), problem.held_out.codes, memorised)
-        fitted = held_out.choose(fitted, fitted.without_second())
-        if fitted.kernel_map is not None and choice.options.feature_map == "auto":
-            straight = fit("none")
-            straight = held_out.choose(straight, straight.without_second())
-            fitted = held_out.choose(fitted, straight)
+        fitted = held_out.best_of(found)
     inside = Composition.from_rows(fitted.trust, data.codes, data.n_classes)
     return Judges(names, data, fitted, inside)
 
@@ -314,6 +327,13 @@ class Held(NamedTuple):
     X: Features
     codes: Array
     memorised: bool
+
+    def best_of(self, found: BothShapes) -> FittedGaussians:
+        """With or without a map, and with or without a second opinion."""
+        straight, *mapped = (
+            self.choose(shape, shape.without_second()) for shape in found if shape is not None
+        )
+        return self.choose(mapped[0], straight) if mapped else straight
 
     def choose(self, more: FittedGaussians, plain: FittedGaussians) -> FittedGaussians:
         """What goes beyond, if it makes these labels (clearly) more likely; else what does not."""

@@ -5,17 +5,22 @@ can count *elsewhere*, to each class by the probability that it belongs there, i
 account. The first is safer. The second uses every sample, and it undoes what a layer has memorised:
 there, samples with the same wrong label lie together, and leaving most of them out leaves a biased
 few. Held-out labels choose, as they choose the shrinkage.
+
+Both are done on the features as they are and on a map of them, which draws boundaries that are not
+straight lines. It is taken where it makes held-out labels more likely by ``clear_gain``. (Logistic
+regression beside the Gaussians, as single layers have it, gains nothing here: it finds what a layer
+has memorised.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from rehead._progress import step
-from rehead._typing import Array, Features
+from rehead._typing import Array, Features, MappedFeatures
 from rehead.ensemble.judges import Opinion
 from rehead.ensemble.problem import Problem
 from rehead.fingerprint import KnownRows
@@ -23,9 +28,12 @@ from rehead.fitted import FittedGaussians
 from rehead.gaussian import ByClass, Composition, TiedGaussians
 from rehead.gaussian.anchored import REGULARISATIONS
 from rehead.gaussian.calibration import calibrate
+from rehead.gaussian.choose_map import landmarks_for
+from rehead.gaussian.kernel_map import KernelMap, map_of_rows
 from rehead.gaussian.kernels import BLOCK, Subset
+from rehead.gaussian.options import FeatureMap
 from rehead.gaussian.probability import corrected_nll
-from rehead.gaussian.rows import PooledMoments, Total, pooled_moments
+from rehead.gaussian.rows import PooledMoments, Total, pooled_moments, rows_at_hand
 from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.training import Regularisation
 
@@ -46,29 +54,100 @@ class NoisySamples(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """Calibrated Gaussians, what they are composed of, and how likely they make held-out labels."""
+    """Calibrated Gaussians, what they are composed of, and how likely they make held-out labels.
+
+    ``kernel_map`` is what rows were mapped by.
+    """
 
     gaussians: TiedGaussians
     composition: Composition
     nll: float
+    kernel_map: KernelMap | None = None
+
+
+class Shape(NamedTuple):
+    """A layer as it is, or after a map of its rows."""
+
+    layer: str
+    kernel_map: KernelMap | None = None
+
+    def seen(self, X: Features) -> Features:
+        """Features as its Gaussians see them; what is read many times is made once."""
+        if self.kernel_map is None:
+            return X
+        return rows_at_hand(MappedFeatures(X, self.kernel_map), np.arange(len(X)))[0]
+
+
+Name = TypeVar("Name", bound=Hashable)
+MapOf = Callable[[ByClass], KernelMap | None]
+"""Makes a map of some rows, or none."""
+
+
+def no_map(data: ByClass) -> KernelMap | None:
+    """Features stay as they are."""
+    return None
+
+
+def maps_of_members(feature_map: FeatureMap, seed: int) -> MapOf:
+    """Maps as wide as where one is asked for; none where there are too few rows, or if forbidden.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rehead.gaussian import group_by_class
+    >>> X, y = np.random.default_rng(0).normal(size=(90, 2)), np.repeat([0, 1, 2], 30)
+    >>> maps_of_members("auto", 0)(group_by_class(X, y, 3)).landmarks.shape
+    (50, 2)
+    >>> maps_of_members("none", 0)(group_by_class(X, y, 3)) is None
+    True
+    """
+
+    def map_of(data: ByClass) -> KernelMap | None:
+        if data.near.sum() < SETTINGS.fewest_rows_for_map * data.n_classes:
+            return None
+        rng = np.random.default_rng(seed)
+        return map_of_rows(data, rng, landmarks_for(data), SETTINGS.kernel_widths[0])
+
+    return no_map if feature_map == "none" else map_of
 
 
 def fit_members(
-    problem: Problem, opinion: Opinion, names: Iterable[str]
+    problem: Problem,
+    opinion: Opinion,
+    names: Iterable[str],
+    map_of: MapOf = no_map,
+    transition: Array | None = None,
 ) -> dict[str, FittedGaussians]:
-    """The best Gaussians of each of some layers."""
+    """The best Gaussians of each of some layers.
+
+    ``transition`` is that of held-out labels, where it is not that of the training labels.
+    """
     assert problem.held_out is not None
-    grouped = {name: problem.grouped[name] for name in names}
-    sums = class_sums(grouped, opinion)
-    members = {}
-    for name, data in grouped.items():
-        step(f"estimating {name}")
-        noisy = NoisySamples(
-            problem.held_out.layers[name], problem.held_out.codes, opinion.noise.transition
-        )
-        best = best_candidate(_both_ways(data, opinion, sums[name]), noisy)
-        members[name] = _fitted(problem, data, best)
-    return members
+    held_out, T = problem.held_out, transition
+    T = opinion.noise.transition if T is None else T
+    shapes = list(_shapes(problem, names, map_of))
+    sums = class_sums(dict(shapes), opinion)
+    found: dict[str, Candidate] = {}
+    for shape, data in shapes:
+        name, kernel_map = shape
+        step(f"estimating {name}" + ("" if kernel_map is None else ", mapped"))
+        noisy = NoisySamples(shape.seen(held_out.layers[name]), held_out.codes, T)
+        best = best_candidate(_both_ways(data, opinion, sums[shape]), noisy)
+        if name not in found or best.nll < found[name].nll - SETTINGS.clear_gain:
+            found[name] = best._replace(kernel_map=kernel_map)
+    return {name: _fitted(problem, problem.grouped[name], best) for name, best in found.items()}
+
+
+def _shapes(
+    problem: Problem, names: Iterable[str], map_of: MapOf
+) -> Iterator[tuple[Shape, ByClass]]:
+    """Each layer as it is, then mapped if there is a map of it."""
+    for name in names:
+        data = problem.grouped[name]
+        yield Shape(name), data
+        kernel_map = map_of(data)
+        if kernel_map is not None:
+            yield Shape(name, kernel_map), data.mapped(kernel_map, parts=len(problem.layers))
 
 
 def best_candidate(ways: Iterable[Counted], noisy: NoisySamples) -> Candidate:
@@ -121,7 +200,7 @@ class ClassSums(NamedTuple):
     shares: Array
 
 
-def class_sums(layers: Mapping[str, ByClass], opinion: Opinion) -> dict[str, ClassSums]:
+def class_sums(layers: Mapping[Name, ByClass], opinion: Opinion) -> dict[Name, ClassSums]:
     """Add up the samples of all layers in one pass, so that what they are is found once."""
     n = len(opinion.trust)
     most, shares = np.zeros(n, np.int64), np.zeros(n)
@@ -169,4 +248,5 @@ def _fitted(problem: Problem, data: ByClass, best: Candidate) -> FittedGaussians
         support=(weights > 0.5) & (counted_as == problem.codes),
         n_iter=np.zeros(problem.n_classes, np.int64),
         dtype=data.X.dtype,
+        kernel_map=best.kernel_map,
     )

@@ -11,10 +11,12 @@ import numpy as np
 
 from rehead._typing import Array, Features, JoinedFeatures, some_rows
 from rehead.gaussian import ByClass, group_by_class
-from rehead.gaussian.kernels import BLOCK
+from rehead.gaussian.kernels import BLOCK, evenly_spaced
 from rehead.gaussian.settings import SETTINGS
 
 Layers = Mapping[str, Features]
+MOST_HELD_OUT = 2**26
+"""Entries of a table of held-out samples and classes: half a gigabyte, of several such tables."""
 STACK = "stack"
 """What layers are called that were joined into one."""
 
@@ -28,6 +30,13 @@ class HeldOut(NamedTuple):
     def joined(self, names: Sequence[str]) -> Features:
         """Some layers side by side."""
         return join(self.layers, names)
+
+    def at_most(self, n: int) -> HeldOut:
+        """No more than ``n`` of the samples, evenly spaced: enough to weigh members by."""
+        if len(self.codes) <= n:
+            return self
+        rows = evenly_spaced(len(self.codes), n)
+        return HeldOut({k: some_rows(X, rows) for k, X in self.layers.items()}, self.codes[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +55,8 @@ class Problem:
     held_out : HeldOut or None
     trusted : boolean array of shape (n_samples,) or None
         Samples whose label is known to be right.
+    drawn : boolean array of shape (n_samples,) or None
+        Those of them that were drawn at random.
     groups : array of shape (n_samples,) or None
         Codes of samples that belong together.
     """
@@ -56,11 +67,19 @@ class Problem:
     classes: Array
     held_out: HeldOut | None = None
     trusted: Array | None = None
+    drawn: Array | None = None
     groups: Array | None = None
 
     @property
     def n_classes(self) -> int:
         return len(self.classes)
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether labels that looked wrong were put right; held-out labels are noisier then."""
+        if self.trusted is None:
+            return False
+        return self.drawn is None or bool((self.trusted & ~self.drawn).any())
 
     @cached_property
     def grouped(self) -> dict[str, ByClass]:
@@ -94,6 +113,7 @@ class Problem:
             given={name: p[rows] for name, p in self.given.items()},
             codes=self.codes[rows],
             trusted=None if self.trusted is None else self.trusted[rows],
+            drawn=None if self.drawn is None else self.drawn[rows],
             groups=None if self.groups is None else self.groups[rows],
         )
 
@@ -110,7 +130,13 @@ class Problem:
             **{name: some_rows(X, held) for name, X in self.layers.items()},
             **{name: p[held] for name, p in self.given.items()},
         }
-        return replace(self.only(kept), held_out=HeldOut(layers, self.codes[held]))
+        held_out = HeldOut(layers, self.codes[held]).at_most(self.most_held_out)
+        return replace(self.only(kept), held_out=held_out)
+
+    @property
+    def most_held_out(self) -> int:
+        """Held-out samples that are looked at: their posteriors are all in memory."""
+        return max(MOST_HELD_OUT // self.n_classes, 1)
 
     def draw_held_out(self, rng: np.random.Generator) -> Array:
         """A mask of samples to hold out: of each class, or whole groups, none where few."""

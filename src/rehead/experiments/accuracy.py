@@ -3,7 +3,7 @@
     python -m rehead.experiments.accuracy            # measures what is missing, writes the page
     python -m rehead.experiments.accuracy --quick    # a part of seed 0 anew, beside what was kept
     python -m rehead.experiments.accuracy --print    # what was measured
-    python -m rehead.experiments.accuracy --tasks tabular    # another list of tasks: no page
+    python -m rehead.experiments.accuracy --tasks tabular    # another list of tasks
 
 A cell is a task under a noise with a seed. Nothing is chosen on test labels at run time; how the
 constants of the default were set is told on the page.
@@ -26,7 +26,7 @@ from rehead.experiments.grid.columns import CLEANLAB, ORACLE, baseline
 from rehead.experiments.grid.page import write_page
 from rehead.experiments.grid.rivals import read_standings, rival_cells
 from rehead.experiments.grid.summary import Grid
-from rehead.experiments.grid.tasks import LISTS, SEEDS, TABLE, grid_cells, task_of
+from rehead.experiments.grid.tasks import FRESH_SEEDS, LISTS, SEEDS, TABLE, grid_cells, task_of
 from rehead.experiments.grid.terminal import beside, show, show_list
 from rehead.experiments.plans import source_of
 from rehead.experiments.results import RAN, Result, Results
@@ -95,6 +95,9 @@ def parser() -> argparse.ArgumentParser:
     asked.add_argument("--noise", nargs="+", metavar="kind", help="some kinds: none uniform30")
     asked.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS))
     asked.add_argument("--columns", nargs="+", choices=list(COLUMNS), metavar="column")
+    asked.add_argument(
+        "--anew", action="store_true", help="again what another version of rehead measured"
+    )
     asked.add_argument("--jobs", type=int, default=1, help="networks trained at the same time")
     asked.add_argument("--peers", action="store_true", help="seed 0 with methods of others")
     asked.add_argument("--cached", action="store_true", help="only tasks that are made already")
@@ -135,6 +138,11 @@ def asked_cells(asked: argparse.Namespace, cache: Cache) -> list[Cell]:
     return [c for c in cells if not asked.cached or cache.has(source_of(c).what)]
 
 
+def read_lists(results: Results) -> dict[str, Grid]:
+    """What was measured with fresh seeds, of all lists of tasks."""
+    return {name: Grid.read(results, tasks, FRESH_SEEDS) for name, tasks in LISTS.items()}
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure what is missing, print, write the page."""
     asked = parsed(arguments)
@@ -144,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     if not (asked.only_print or asked.page):
         columns = tuple(asked.columns) if asked.columns else None
-        sweep = Sweep(results, cache, asked.jobs, columns)
+        sweep = Sweep(results, cache, asked.jobs, columns, asked.anew)
         measure(sweep, asked_cells(asked, cache), console)
     if asked.listed != TABLE:
         show_list(Grid.read(results, asked.tasks, asked.seeds), console)
@@ -153,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         show(Grid.read(results, asked.tasks, asked.seeds), console)
     if not asked.only_print:
         # The page is of all that was measured, whatever was asked for now.
-        write_page(Grid.read(results), asked.docs, read_standings(results))
+        write_page(Grid.read(results), asked.docs, read_standings(results), read_lists(results))
 
 
 if __name__ == "__main__":

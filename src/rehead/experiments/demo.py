@@ -63,13 +63,18 @@ class Run(NamedTuple):
 
 
 class Showcase(NamedTuple):
-    """What the report shows of one run: digits, their labels, the audit, the features."""
+    """What the report shows of one run: digits, their labels, the audit, the features.
+
+    ``layers`` are those of the training digits, ``held_out`` the layers of the held-out ones and
+    their noisy labels. The model of the report is the default, which was fitted on them.
+    """
 
     noise: str
     digits: Splits
     noisy: NoisyLabels
     report: LabelReport
-    features: Array
+    layers: dict[str, Array]
+    held_out: tuple[dict[str, Array], Array]
 
 
 class DemoResult(NamedTuple):
@@ -259,7 +264,7 @@ def run_once(
         _hidden(net, split) for split in (digits.train, digits.validation, digits.test)
     )
     models = _fit_all(Task(train, y, validation, held_out, seed))
-    report = score_labels(models.auto, train.for_default, y)
+    report = score_labels(models.auto, train.for_default, y, ids=digits.train.ids)
     progress("done", 1.0)
     run = Run(
         noise=kind,
@@ -273,4 +278,5 @@ def run_once(
         noise_rate=noisy.rate,
         noise_estimate=report.noise_rate,
     )
-    return run, Showcase(kind, digits, noisy, report, train.layers[net.feature_layers[0]])
+    held = (validation.for_default, held_out)
+    return run, Showcase(kind, digits, noisy, report, train.for_default, held)

@@ -40,6 +40,7 @@ def run(
     earlier: Result | None = None,
     columns: Sequence[str] | None = None,
     same: Result | None = None,
+    anew: bool = False,
 ) -> Result:
     """Train what a cell needs, unless it is in the cache, and measure each way to predict.
 
@@ -53,6 +54,8 @@ def run(
         Ways to predict. Default: those of the cell's table.
     same : Result, optional
         Of another cell with the same network, just measured: what holds there holds here.
+    anew : bool, default=False
+        Measure again what another version of rehead measured.
 
     Returns
     -------
@@ -60,7 +63,7 @@ def run(
         Where some ways to predict failed, its reason says which and why, and the others are there.
     """
     wanted = columns_of(cell) if columns is None else columns
-    missing, source = missing_columns(earlier, wanted), source_of(cell)
+    missing, source = missing_columns(earlier, wanted, anew), source_of(cell)
     for name in missing:
         find_column(name)  # a name that is wrong is wrong before a network is trained
     if earlier is not None and not is_same_source(earlier, source):
@@ -129,9 +132,10 @@ def check_same_network(earlier: Result, task: Task, facts: Mapping[str, float]) 
             )
 
 
-def missing_columns(earlier: Result | None, wanted: Sequence[str]) -> list[str]:
-    """Ways to predict that were not measured yet."""
-    measured = {} if earlier is None else earlier.columns
+def missing_columns(earlier: Result | None, wanted: Sequence[str], anew: bool = False) -> list[str]:
+    """Ways to predict that were not measured yet; ``anew``: not with this version of rehead."""
+    found = {} if earlier is None else earlier.columns
+    measured = {name for name, m in found.items() if not anew or m.rehead == __version__}
     return [name for name in dict.fromkeys(wanted) if name not in measured]
 
 

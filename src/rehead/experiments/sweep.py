@@ -65,12 +65,15 @@ class Sweep:
         Networks that are trained at the same time, each in a process of its own.
     columns : tuple of str, optional
         Ways to predict, in place of those of each cell's table.
+    anew : bool
+        Measure again what another version of rehead measured.
     """
 
     results: Results
     cache: Cache
     jobs: int = 1
     columns: tuple[str, ...] | None = None
+    anew: bool = False
 
     def wanted(self, cell: Cell) -> Sequence[str]:
         """Ways to predict that a cell is to have."""
@@ -85,7 +88,7 @@ class Sweep:
 
     def missing(self, cell: Cell, found: Result | None) -> list[str]:
         """Ways to predict that are missing in a result."""
-        return missing_columns(found, self.wanted(cell))
+        return missing_columns(found, self.wanted(cell), self.anew)
 
 
 def run_sweep(sweep: Sweep, cells: Sequence[Cell], tell: Tell = lambda progress: None) -> None:
@@ -210,7 +213,14 @@ def _run_one(sweep: Sweep, cell: Cell, same: Result | None) -> Result:
         if needs in _ABSENT:
             result = Result(cell, NO_DATA, _ABSENT[needs])
         else:
-            result = run(cell, sweep.cache, earlier=earlier, columns=sweep.columns, same=same)
+            result = run(
+                cell,
+                sweep.cache,
+                earlier=earlier,
+                columns=sweep.columns,
+                same=same,
+                anew=sweep.anew,
+            )
     except Exception as error:  # one cell of a night's work; the reason is kept and shown
         result = Result(cell, NOT_RUN, reason_of(error, sweep.cache.folder, sweep.results.folder))
     if result.status == NO_DATA:

@@ -17,6 +17,8 @@ VERSION = 2
 """2: hashes of the inputs, the settings of the extraction, a checksum of the manifest itself."""
 MANIFEST = "manifest.json"
 IDS, LABELS, OUTPUTS, INPUTS = "ids", "labels", "outputs", "inputs"
+ORDER = "order"
+"""The setting of a store whose rows are those of others: which ones, and in which order."""
 MOST_ROWS = 2**40
 """Of a shard; no folder holds more."""
 MOST_BYTES = 2**28
@@ -74,6 +76,11 @@ class Manifest:
     def columns(self) -> set[str]:
         """Columns that every shard has."""
         return set(self.shards[0].checksums) if self.shards else set()
+
+    @property
+    def checksum(self) -> str:
+        """Of all that it says, which has the checksums of all files."""
+        return hashlib.sha256(self.to_json()).hexdigest()
 
     def layer_column(self, name: str) -> str:
         """The column with the features of a layer."""

@@ -28,9 +28,9 @@ Model = TypeVar("Model")
 FORMAT_VERSION = 4
 """2: ensembles keep column names, heads their baselines and the report in a part of its own.
 3: ensembles keep how given posteriors are read.
-4: features may be mapped first, and there may be a second opinion. Files without either are still
-of version 3, which others read."""
-NEW_PARTS, WITHOUT_THEM = {"kernel_map", "second"}, 3
+4: features may be mapped first, there may be a second opinion, and labels of hard samples may be
+guesses. Files without any of these are still of version 3, which others read."""
+NEW_PARTS, WITHOUT_THEM = {"kernel_map", "second", "guessed"}, 3
 """Parts of a file that are new in this version, and the version of files that have none."""
 
 
@@ -154,7 +154,7 @@ def _header(path: Path, metadata: Mapping[str, str] | None) -> Header:
     return Header(whole["kind"], whole["settings"], checksum, whole)
 
 
-LATER_PARAMS = ("feature_map",)
+LATER_PARAMS = ("feature_map", "labels_from")
 """Constructor arguments that files of version 3 do not have."""
 
 

@@ -111,7 +111,7 @@ def split_column(source: str) -> tuple[str, str | None]:
     return file, column
 
 
-def check_order(labels: Place, names: Sequence[Array]) -> None:
+def check_order(labels: Place, names: Sequence[Array], what: str = "labels") -> None:
     """Raise if labels come from a table that names these samples in another order, or others.
 
     Reports of audits do so: their worst labels are first. ``names`` are the ways in which the
@@ -128,10 +128,11 @@ def check_order(labels: Place, names: Sequence[Array]) -> None:
         # Where samples have no names, an audit calls them by their row numbers.
         numbered = [np.arange(len(found)).astype(str)] if column == "id" and not names else []
         for known in (*names, *numbered):
-            _check_same(labels.file, column, found, known)
+            check_same(f"The {what} of {labels.file}", column, found, known)
 
 
-def _check_same(file: str, column: str, found: Array, known: Array) -> None:
+def check_same(what: str, column: str, found: Array, known: Array) -> None:
+    """Raise if a column names the same samples as another one, in another order, or others."""
     if np.array_equal(found, known):
         return
     shared = np.isin(found, known)
@@ -139,16 +140,16 @@ def _check_same(file: str, column: str, found: Array, known: Array) -> None:
         return
     if shared.all() and len(found) == len(known):
         raise ValueError(
-            f"The labels of {file} are in another order than the samples: see its column "
-            f"{column!r}. Sort them; `rehead audit --input-order` keeps the order."
+            f"{what} are in another order than the samples: see its column {column!r}. Sort them; "
+            "`rehead audit --input-order` keeps the order."
         )
     other = found[~shared].tolist()
     problem = f"{len(other)} of {len(found)} values of its column {column!r} name others"
     if not other:
         problem = f"its column {column!r} names {len(found)} of {len(known)}"
     raise ValueError(
-        f"The labels of {file} are not of these samples: {problem}. Take the labels of these "
-        "samples, all of them, in their order."
+        f"{what} are not of these samples: {problem}. Take those of these samples, all of them, "
+        "in their order."
     )
 
 

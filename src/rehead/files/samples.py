@@ -12,10 +12,18 @@ import numpy as np
 from rehead._typing import Array, NamedFeatures
 from rehead._warnings import warn
 from rehead.files.columns import Roles, choose_features, refuse_copies
-from rehead.files.joined import Joined
-from rehead.files.npy import read_npy
+from rehead.files.npy import read_npy, read_npy_header
 from rehead.files.npz import npz_headers, read_npz
-from rehead.files.places import Place, check_order, existing, locate, read_column, unknown_form
+from rehead.files.places import (
+    Place,
+    check_order,
+    check_same,
+    existing,
+    locate,
+    read_column,
+    unknown_form,
+)
+from rehead.files.rows import can_be_stored, stored_file
 from rehead.files.store import FeatureStore
 from rehead.files.tables import Table, is_table, read_table, short_list
 
@@ -57,8 +65,6 @@ class Samples:
     labels : array or None
     ids : array or None
         None where they would only be row numbers.
-    outputs : array or None
-        The network's own, where a feature store has them.
     note : str
         Which columns of a table are features; empty elsewhere.
     left_out : list of str
@@ -70,13 +76,17 @@ class Samples:
     layers: dict[str, Any]
     labels: Array | None = None
     ids: Array | None = None
-    outputs: Array | None = None
     note: str = ""
     left_out: list[str] = field(default_factory=list)
     store: FeatureStore | None = None
 
     def __len__(self) -> int:
         return len(next(iter(self.layers.values()))) if self.layers else 0
+
+    @property
+    def outputs(self) -> Array | None:
+        """The network's own, where a feature store has them; read when they are asked for."""
+        return None if self.store is None else self.store.outputs
 
     @property
     def names(self) -> Array:
@@ -125,9 +135,31 @@ def read_samples(
         names = found.layers[FEATURES].names
         refuse_copies(table, names, {"the labels": labels, **_beside_labels(of_labels)})
     ids = found.ids if of_ids is None else of_ids.read(exact=True)
+    if table is not None and of_ids is not None and ids is not None and of_ids.table is None:
+        for name in table.names:
+            column = of_ids.column or name
+            check_same(f"The ids of {of_ids.file}", column, ids.astype(str), table.cells(name))
     if labelled and of_labels is not None and of_labels.table is None:
         check_order(of_labels, _names_of_samples(table, found.left_out, ids))
     return replace(found, labels=labels, ids=ids)
+
+
+def check_beside(named: str, source: Source, what: str) -> None:
+    """Raise if a column that a user names is of a table with these samples in another order.
+
+    ``what`` is in the column, for people.
+    """
+    path = existing(source.data)
+    table = read_table(path) if is_table(path) else None
+    place, of_ids = locate(named, table), locate(source.ids, table)
+    if place is None or place.table is not None:
+        return
+    ids = None if of_ids is None else of_ids.read(exact=True)
+    if ids is None and table is None and path.is_dir():
+        store = FeatureStore(path)
+        ids = None if store.numbered else store.ids
+    others = [] if table is None else table.names
+    check_order(place, _names_of_samples(table, others, ids), what)
 
 
 def _beside_labels(labels: Place | None) -> dict[str, Array]:
@@ -154,7 +186,7 @@ def _of_arrays(path: Path, source: Source, known: Sequence[str] | None) -> Sampl
         return Samples(layers)
     store = FeatureStore(path)
     ids = None if store.numbered else store.ids
-    return Samples(layers, ids=ids, outputs=store.outputs, store=store)
+    return Samples(layers, ids=ids, store=store)
 
 
 def _of_table(table: Table, roles: Roles, known: Sequence[str] | None) -> Samples:
@@ -176,13 +208,13 @@ def _roles(table: Table, labels: Place | None, ids: Place | None, ignore: Sequen
 def read_layers(path: str | Path) -> dict[str, Any]:
     """Features by layer name of a feature store, ``.npz`` or ``.npy`` file.
 
-    A store and an ``.npz`` file hold several layers; ``.npy`` one, called "features".
+    A store and an ``.npz`` file hold several layers; ``.npy`` one, called "features". Those of a
+    store, and floats in ``.npy``, are read when rows are asked for.
     """
     path = existing(path)
     if path.is_dir():
         store = FeatureStore(path)
-        parts = {name: store.shards(name) for name in store.layers}
-        return {name: p[0] if len(p) == 1 else Joined(p) for name, p in parts.items()}
+        return {name: store.rows(name) for name in store.layers}
     if path.suffix == ".npz":
         headers = npz_headers(path)
         names = [name for name, found in headers.items() if len(found.shape) == 2]
@@ -194,7 +226,8 @@ def read_layers(path: str | Path) -> dict[str, Any]:
             )
         return dict(read_npz(path, names))
     if path.suffix == ".npy":
-        return {FEATURES: read_npy(path, mmap=True)}
+        stored = can_be_stored(read_npy_header(path))
+        return {FEATURES: stored_file(path) if stored else read_npy(path, mmap=True)}
     raise unknown_form(path)
 
 

@@ -84,7 +84,7 @@ def check_file(file: Path, checksum: str) -> None:
         state = file.lstat()
         if not stat.S_ISREG(state.st_mode):
             raise StoreError(f"{file} is not a plain file. The files of a store lie in its folder.")
-        key = (*_identity(state), checksum)
+        key = (*identity(state), checksum)
         if key in _good:
             return
         with file.open("rb") as handle:
@@ -123,7 +123,8 @@ def kind_of(dtype: np.dtype) -> str:
     return KINDS.get(dtype.kind, dtype.name)
 
 
-def _identity(state: os.stat_result) -> tuple[int, ...]:
+def identity(state: os.stat_result) -> tuple[int, ...]:
+    """What differs as soon as a file is another one, or was written to."""
     return (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
 
 

@@ -25,6 +25,7 @@ from rehead.files.manifest import (
     INPUTS,
     LABELS,
     MANIFEST,
+    ORDER,
     OUTPUTS,
     VERSION,
     Manifest,
@@ -36,6 +37,7 @@ from rehead.files.manifest import (
 )
 from rehead.files.npy import read_npy_header
 from rehead.files.persist import write_atomically
+from rehead.files.rows import StoredRows, stored_column
 from rehead.files.shards import ShardFiles, check_form, check_same_form
 
 SHARD_ROWS = 16_384
@@ -276,7 +278,7 @@ def plain_column(values: Array, what: str) -> Array:
 
 
 class FeatureStore:
-    """Reads a store. Shards are mapped from disk, not loaded.
+    """Reads a store. Features are read by :meth:`rows`, in place of an array; nothing is loaded.
 
     Every file is compared with its checksum before it is handed out, which reads it once.
 
@@ -294,6 +296,7 @@ class FeatureStore:
     numbered : bool
         Whether ids are only numbers in the order the samples came.
     ids, outputs, labels : arrays (labels may be None)
+    files : ShardFiles
 
     Raises
     ------
@@ -312,9 +315,9 @@ class FeatureStore:
                 "same extraction again; it continues where it stopped."
             )
         self._manifest = manifest
-        self._files = ShardFiles(self.path, manifest)
+        self.files = ShardFiles(self.path, manifest)
         if verify:
-            self._files.verify()
+            self.files.verify()
         self.layers = list(manifest.layers)
         self.fingerprint = manifest.fingerprint
         self.numbered = manifest.numbered
@@ -324,35 +327,45 @@ class FeatureStore:
 
     @property
     def ids(self) -> Array:
-        return self._files.joined(IDS)
+        return self.files.joined(IDS)
 
     @property
     def outputs(self) -> Array:
-        return self._files.joined(OUTPUTS)
+        return self.files.joined(OUTPUTS)
 
     @property
     def n_outputs(self) -> int:
         """How many outputs the network has; only the first shard is read."""
-        return int(self._files.part(OUTPUTS, 0).shape[1])
+        return int(self.files.part(OUTPUTS, 0).shape[1])
 
     @property
     def labels(self) -> Array | None:
-        return self._files.joined(LABELS) if LABELS in self._manifest.columns else None
+        return self.files.joined(LABELS) if LABELS in self._manifest.columns else None
 
     def layer(self, name: str) -> Array:
         """All features of a layer: a memory map where there is one shard, else joined."""
-        return self._files.joined(self._column(name))
+        return self.files.joined(self._column(name))
+
+    def rows(self, name: str) -> StoredRows:
+        """The features of a layer, read when rows are asked for: in place of an array in a fit.
+
+        Shards are compared with their checksums when they are first read.
+        """
+        return stored_column(self.files, self._column(name))
 
     def shards(self, name: str) -> list[Array]:
         """The features of a layer shard by shard, mapped from disk."""
-        return self._files.mapped(self._column(name))
+        return self.files.mapped(self._column(name))
 
     def difference(self, other: FeatureStore) -> str:
         """Who wrote the other store, where it does not go with this one; else nothing.
 
         They go together if network, layers and pooling are the same, so far as they tell.
         """
-        here, there = self._manifest, other._manifest
+        here, there = (
+            replace(m, made_from={k: v for k, v in m.made_from.items() if k != ORDER})
+            for m in (self._manifest, other._manifest)
+        )
         if here.layers == there.layers and 1 in (here.version, there.version):
             there = replace(there, made_from=here.made_from)
         return _difference(here, there)

@@ -269,11 +269,20 @@ def write_csv(path: Path, columns: Mapping[str, Array], *, for_people: bool = Fa
             f"Cells of {path} begin like formulas ({formulas[0]!r} first), which spreadsheet "
             "programs run. Do not open it in one, or write .parquet."
         )
+    write_atomically(path, _csv_text(columns, rows).encode())
+
+
+def csv_text(columns: Mapping[str, Array]) -> str:
+    """Columns of equal length as the text of a CSV file, values as they are."""
+    return _csv_text(columns, zip(*(c.tolist() for c in columns.values()), strict=True))
+
+
+def _csv_text(columns: Iterable[str], rows: Iterable[tuple[Any, ...]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(rows)
-    write_atomically(path, text.getvalue().encode())
+    return text.getvalue()
 
 
 LABELS_WRITTEN = (".npy", ".txt", ".csv", ".parquet")

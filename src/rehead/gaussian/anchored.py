@@ -17,15 +17,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rehead._typing import Array
+from rehead._typing import Array, some_rows
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.fit import Fit
-from rehead.gaussian.labelnoise import NoiseModel, fit_noise
+from rehead.gaussian.guesses import Scored, with_guesses
+from rehead.gaussian.labelnoise import NoiseModel, fit_noise, with_odds_to
 from rehead.gaussian.leave_one_out import leave_one_out_scores
 from rehead.gaussian.lost import Taken, another_start
 from rehead.gaussian.options import Options
-from rehead.gaussian.probability import corrected_nll
-from rehead.gaussian.rows import ByClass
+from rehead.gaussian.rows import ByClass, PooledMoments
 from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.tied import TiedGaussians
 from rehead.gaussian.training import (
@@ -35,6 +35,7 @@ from rehead.gaussian.training import (
     clearly_better,
     regularisations,
     share_of_wrong,
+    stiff_to,
     training_rows,
 )
 
@@ -45,14 +46,14 @@ REGULARISATIONS = regularisations(SETTINGS.shrinkages)
 class Round(NamedTuple):
     """Trust, the Gaussians estimated with it, and the noise model of their scores.
 
-    ``nats`` says how unlikely each label is.
+    ``scores`` are those of the sampled rows, each without itself.
     """
 
     trust: Array
     gaussians: TiedGaussians
     noise: NoiseModel
     regularisation: Regularisation
-    nats: Array
+    scores: Array
 
 
 class Rounds(NamedTuple):
@@ -66,6 +67,10 @@ class Rounds(NamedTuple):
     nats: Array
     trust: Array
     steps: int
+
+    def gaussians(self, rows: TrainingRows) -> TiedGaussians:
+        """The Gaussians of the last trust."""
+        return self.regularisation.gaussians(rows.moments(self.trust))
 
 
 def anchored(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
@@ -89,12 +94,39 @@ class Trusted(NamedTuple):
 
 def trusted_gaussians(rows: TrainingRows, options: Options) -> Trusted:
     """The Gaussians of the last trust, uncalibrated."""
-    rounds = _best_rounds(rows, options)
-    gaussians = rounds.regularisation.gaussians(rows.moments(rounds.trust))
+    rounds, gaussians = _with_lost_classes(rows, _best_rounds(rows, options), options.max_steps)
     scores = rows.sampled_scores(rounds.trust, gaussians)
-    right = rounds.noise.trust(scores, rows.sampled_codes)
-    noise = rounds.noise._replace(wrong=share_of_wrong(rows, right))
-    return Trusted(gaussians, rounds.trust, scores, noise, rounds.steps)
+    found = Trusted(gaussians, rounds.trust, scores, rounds.noise, rounds.steps)
+    found = found._replace(noise=noise_with_guesses(rows, found))
+    return stiff_gaussians(rows, found, options) if are_guesses(found.noise) else found
+
+
+def are_guesses(noise: NoiseModel) -> bool:
+    """Whether labels of hard samples are mostly guesses."""
+    return noise.guessed > SETTINGS.mostly_guessed
+
+
+def stiff_gaussians(rows: TrainingRows, found: Trusted, options: Options) -> Trusted:
+    """One more estimate, stiff, in which labels count less that are guesses.
+
+    The likelihood of labels, which chose the shrinkage, rewards what guesses as people do. More
+    rounds of this kind would feed on themselves: each costs accuracy.
+    """
+    trust = _next_trust(rows, found, power=1.0)
+    moments = rows.moments(trust)
+    given = options.shrinkage
+    stiff = stiff_to(moments, SETTINGS.stiff_shrinkage if given == "auto" else given)
+    gaussians = stiff.gaussians(moments)
+    scores = rows.sampled_scores(trust, gaussians)
+    noise = fit_noise(scores, rows.sampled_codes, counts=rows.sampled_doubtful)
+    again = Trusted(gaussians, trust, scores, noise, found.steps + 1)
+    return again._replace(noise=noise_with_guesses(rows, again, found.noise.guessed))
+
+
+def noise_with_guesses(rows: TrainingRows, found: Trusted, at_least: float = 0.0) -> NoiseModel:
+    """The noise that was found, with what is known about hard samples."""
+    told = Scored(found.scores, rows.sampled_codes, rows.sampled_doubtful)
+    return with_guesses(found.noise, told, partial(share_of_wrong, rows), at_least)
 
 
 def calibrated_fit(rows: TrainingRows, found: Trusted, priors: str | Array) -> Fit:
@@ -118,14 +150,18 @@ def _best_rounds(rows: TrainingRows, options: Options) -> Rounds:
         other = _rounds(rows, most_likely(rows, everything, (strong,)), options.max_steps)
         if clearly_better(other.nats, rounds.nats, rows.sampled_doubtful, SETTINGS.clear_gain):
             rounds = other
-    return _with_lost_classes(rows, rounds, options.max_steps)
+    return rounds
 
 
-def _with_lost_classes(rows: TrainingRows, best: Rounds, max_steps: int) -> Rounds:
-    """Rounds from other starts, where classes seem to be lost; the best of all."""
+def _with_lost_classes(
+    rows: TrainingRows, best: Rounds, max_steps: int
+) -> tuple[Rounds, TiedGaussians]:
+    """Rounds from other starts, where classes seem to be lost: the best of all, their Gaussians."""
+    gaussians = best.gaussians(rows)
+    taken = _taken(rows, best, gaussians)
     for ratio in SETTINGS.exchange_ratios:
         for _ in range(SETTINGS.other_starts):
-            start = another_start(_taken(rows, best), ratio)
+            start = another_start(taken, ratio)
             if start is None:
                 break
             start = rows.with_known(start)
@@ -134,21 +170,22 @@ def _with_lost_classes(rows: TrainingRows, best: Rounds, max_steps: int) -> Roun
             if found.noise.nll >= best.noise.nll:
                 break
             best = found._replace(steps=best.steps + found.steps)
-    return best
+            gaussians = best.gaussians(rows)
+            taken = _taken(rows, best, gaussians)
+    return best, gaussians
 
 
-def _taken(rows: TrainingRows, rounds: Rounds) -> Taken:
+def _taken(rows: TrainingRows, rounds: Rounds, gaussians: TiedGaussians) -> Taken:
     """What the rows are taken for, judged without their labels."""
-    gaussians = rounds.regularisation.gaussians(rows.moments(rounds.trust))
-    inside = rows.composition(rounds.trust)
-
-    def best(scores: Array, codes: Array) -> Array:
-        found: Array = rounds.noise.posterior(scores).argmax(axis=1)
-        return found
-
+    inside, noise = rows.composition(rounds.trust), rounds.noise
+    best = partial(_best, noise)
     taken_for = leave_one_out_scores(gaussians, rows.data.X, rows.codes, inside, best)
-    right = 1.0 - rounds.noise.wrong
+    right = 1.0 - noise.wrong
     return Taken(np.maximum(rows.codes, 0), taken_for, rounds.trust, rows.counts, right)
+
+
+def _best(noise: NoiseModel, scores: Array, _: Array) -> Array:
+    return noise.best_class(scores)
 
 
 def candidates_for(rows: TrainingRows) -> tuple[Regularisation, ...]:
@@ -180,44 +217,83 @@ def _rounds(rows: TrainingRows, best: Round, max_steps: int) -> Rounds:
     steps = 1
     for power in SETTINGS.trust_powers:
         if power != first:
-            next_trust = _next_trust(rows, best, power)
+            next_trust = _no_class_empty(rows, with_odds_to(power / first, trust))
         for _ in range(max_steps - 1):
             steps += 1
-            now = most_likely(rows, next_trust, (best.regularisation,))
+            now = most_likely(rows, next_trust, (best.regularisation,), best.noise.temperature)
             if now.noise.nll >= best.noise.nll:
                 break
             best, next_trust = now, _next_trust(rows, now, power)
             trust = next_trust
-    return Rounds(best.noise, best.regularisation, best.nats, trust, steps)
+            if np.average(np.abs(trust - now.trust), weights=rows.counts) < SETTINGS.settled_trust:
+                break
+    nats = best.noise.nats(best.scores, rows.sampled_codes)
+    return Rounds(best.noise, best.regularisation, nats, trust, steps)
 
 
-def most_likely(rows: TrainingRows, trust: Array, candidates: tuple[Regularisation, ...]) -> Round:
-    """Gaussians of weighted samples, regularised so that the labels are most likely."""
+def most_likely(
+    rows: TrainingRows,
+    trust: Array,
+    candidates: tuple[Regularisation, ...],
+    temperature: float | None = None,
+) -> Round:
+    """Gaussians of weighted samples, regularised so that the labels are most likely.
+
+    ``temperature`` is about that of their scores, where it is known.
+    """
     moments = rows.moments(trust)
-    codes = rows.sampled_codes
 
     def estimated(candidate: Regularisation) -> Round:
         gaussians = candidate.gaussians(moments)
         scores = rows.sampled_scores(trust, gaussians)
-        noise = fit_noise(scores, codes, counts=rows.sampled_doubtful)
-        nats = corrected_nll(noise.posterior(scores), codes, noise.transition)
-        return Round(trust, gaussians, noise, candidate, nats)
+        noise = fit_noise(
+            scores, rows.sampled_codes, counts=rows.sampled_doubtful, start=temperature
+        )
+        return Round(trust, gaussians, noise, candidate, scores)
 
+    if len(candidates) > SETTINGS.screened and (few := rows.fewer()) is not rows:
+        candidates = _best_on(few, trust, moments, candidates)
     # One after the other: the covariances of all at once would be large.
     return min(map(estimated, candidates), key=lambda r: r.noise.nll)
 
 
-def _next_trust(rows: TrainingRows, now: Round, power: float) -> Array:
+def _best_on(
+    rows: TrainingRows,
+    trust: Array,
+    moments: PooledMoments,
+    candidates: tuple[Regularisation, ...],
+) -> tuple[Regularisation, ...]:
+    """Some candidates that make the labels of some rows most likely."""
+
+    def nll(candidate: Regularisation) -> float:
+        scores = rows.sampled_scores(trust, candidate.gaussians(moments))
+        return fit_noise(scores, rows.sampled_codes, counts=rows.sampled_doubtful).nll
+
+    return tuple(sorted(candidates, key=nll)[: SETTINGS.screened])
+
+
+def _next_trust(rows: TrainingRows, now: Round | Trusted, power: float) -> Array:
     """The trust of the next round; known labels keep all of theirs."""
-    data, inside, least = rows.data, rows.composition(now.trust), SETTINGS.least_class_weight
     weights = partial(now.noise.sample_weights, power=power)
-    trust: Array = leave_one_out_scores(now.gaussians, data.X, rows.codes, inside, weights)
-    trust = rows.with_known(trust)
-    counted = trust * rows.counts
-    for of_class in data.rows:
-        if counted[of_class].sum() < min(least, rows.counts[of_class].sum()):
-            # Next to nothing is trusted here; its best samples stand for the class all the same.
-            ranked = of_class[np.argsort(-trust[of_class], kind="stable")]
-            before = np.cumsum(rows.counts[ranked]) - rows.counts[ranked]
-            trust[ranked[before < least]] = 1.0
+    trust = np.empty(len(rows.codes))
+    others, sampled = rows.not_sampled, rows.sampled
+    trust[sampled] = weights(now.scores, rows.sampled_codes)
+    if len(others):
+        inside = rows.composition(now.trust).take(others)
+        X, codes = some_rows(rows.data.X, others), rows.codes[others]
+        trust[others] = leave_one_out_scores(now.gaussians, X, codes, inside, weights)
+    return _no_class_empty(rows, rows.with_known(trust))
+
+
+def _no_class_empty(rows: TrainingRows, trust: Array) -> Array:
+    """Where next to nothing of a class is trusted, its best samples stand for it all the same."""
+    least, C = SETTINGS.least_class_weight, rows.n_classes
+    of = np.maximum(rows.codes, 0)
+    counted = np.bincount(of, trust * rows.counts, minlength=C)
+    present = np.bincount(of, rows.counts, minlength=C)
+    for c in np.flatnonzero(counted < np.minimum(least, present)):
+        of_class = rows.data.rows[c]
+        ranked = of_class[np.argsort(-trust[of_class], kind="stable")]
+        before = np.cumsum(rows.counts[ranked]) - rows.counts[ranked]
+        trust[ranked[before < least]] = 1.0
     return trust

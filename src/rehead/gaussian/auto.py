@@ -10,10 +10,18 @@ from dataclasses import replace
 import numpy as np
 
 from rehead._typing import Array
-from rehead.gaussian.anchored import Trusted, calibrated_fit, trusted_gaussians
+from rehead.gaussian.anchored import (
+    Trusted,
+    are_guesses,
+    calibrated_fit,
+    noise_with_guesses,
+    stiff_gaussians,
+    trusted_gaussians,
+)
 from rehead.gaussian.calibration import Priors
 from rehead.gaussian.fit import Alone, Fit
-from rehead.gaussian.options import Options
+from rehead.gaussian.machine import machine
+from rehead.gaussian.options import MACHINE, Options
 from rehead.gaussian.rows import ByClass
 from rehead.gaussian.second import Joint, second_opinion
 from rehead.gaussian.tied import TiedGaussians
@@ -21,13 +29,25 @@ from rehead.gaussian.training import TrainingRows, training_rows
 
 
 def auto(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
-    """Gaussians as "anchored" finds them; with logistic regression where that is clearly better."""
+    """Gaussians as "anchored" finds them; with logistic regression where that is clearly better.
+
+    Labels that a machine made have another way.
+    """
+    if options.labels_from == MACHINE:
+        return machine(data, options, rng)
     rows = training_rows(data, rng)
     found = trusted_gaussians(rows, options)
     fit = calibrated_fit(rows, found, options.priors)
-    joint = second_opinion(rows, found, rng)
+    # A regression would follow guesses, which sit at the boundaries that it looks for.
+    if are_guesses(found.noise):
+        return fit
+    joint = second_opinion(rows._replace(whole=None), found, rng)
     if joint is None:
         return fit
+    if are_guesses(joint.noise):
+        # It has shown that they are.
+        found = found._replace(noise=noise_with_guesses(rows, found, joint.noise.guessed))
+        return calibrated_fit(rows, stiff_gaussians(rows, found, options), options.priors)
     gaussians = _together(rows, found, joint, options.priors)
     alone = Alone(fit.gaussians, fit.noise)
     return fit._replace(gaussians=gaussians, noise=joint.noise, second=joint.opinion, alone=alone)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from rehead._typing import Array
+from rehead.gaussian.likelihood import LabelLikelihood
 from rehead.gaussian.probability import softmax
 from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.tied import TiedGaussians
@@ -99,8 +100,7 @@ def calibrate(
     # overestimated, a lower temperature would make them certain.
     low, high = 0.0, SETTINGS.log_temperatures[1]
     # Where scores are far too large the likelihood is flat, so look around before climbing.
-    slopes = np.linspace(-high, -low, 15)
-    start = min(slopes, key=lambda slope: likelihood.loss(likelihood.start(slope))[0])
+    start = likelihood.best_start(np.linspace(-high, -low, 15))
     log_slope, offsets = likelihood.climb(start, (-high, -low))
     return Calibration(float(np.exp(-log_slope)), offsets)
 
@@ -163,9 +163,7 @@ LOG_SHARES = (-3.0, 1.0)
 class _Likelihood(NamedTuple):
     """Of noisy labels, under a slope of scores and one offset a class."""
 
-    scores: Array
-    of_label: Array
-    share: Array
+    labels: LabelLikelihood
     ridge: float
     occurs: Array
 
@@ -174,13 +172,11 @@ class _Likelihood(NamedTuple):
         cls, scores: Array, codes: Array, transition: Array, counts: Array | None
     ) -> _Likelihood:
         counts = np.ones(len(codes)) if counts is None else counts
-        scores = scores.astype(np.float64)
-        scores = scores - scores.mean(axis=1, keepdims=True)
         # A class whose label does not occur is not known to be rare: it keeps its offset of 0, and
         # the others do not rise together, which would push it down all the same.
         occurs = np.bincount(codes, weights=counts, minlength=len(transition)) > 0
         ridge = SETTINGS.offset_ridge / counts.sum()
-        return cls(scores, transition[:, codes].T, counts / counts.sum(), ridge, occurs)
+        return cls(LabelLikelihood.of(scores, codes, transition, counts), ridge, occurs)
 
     def level(self, offsets: Array) -> Array:
         """Offsets that are 0 on average where labels occur, if some do not."""
@@ -188,28 +184,25 @@ class _Likelihood(NamedTuple):
             return offsets
         return np.where(self.occurs, offsets - offsets[self.occurs].mean(), 0.0)
 
-    def start(self, log_slope: float) -> Array:
-        """A slope, and offsets of 0."""
-        return np.append(log_slope, np.zeros(len(self.occurs)))
+    def best_start(self, slopes: Array) -> float:
+        """The best logarithm of a slope for offsets of 0, on some of the rows."""
+        some, even = self.labels.some(), np.ones(len(self.occurs))
+        return float(min(slopes, key=lambda slope: some.value(slope, even)))
 
     def loss(self, v: Array) -> tuple[float, Array]:
         """Mean loss with a ridge on the offsets, and its slopes."""
-        slope, offsets, share = np.exp(v[0]), self.level(v[1:]), self.share
-        p = softmax(slope * self.scores + offsets, overwrite=True)
-        joint = p * self.of_label
-        likelihood = np.maximum(joint.sum(axis=1), np.finfo(float).tiny)
-        towards = (joint / likelihood[:, None] - p) * share[:, None]
-        gradient = np.append((towards * self.scores).sum() * slope, towards.sum(axis=0))
-        gradient[1:] = self.level(gradient[1:] - 2 * self.ridge * offsets)
-        value = -(share * np.log(likelihood)).sum() + self.ridge * (offsets**2).sum()
-        return float(value), -gradient
+        offsets = self.level(v[1:])
+        found = self.labels.at(v[0], np.exp(offsets), of_classes=True)
+        of_offsets = self.level(found.of_classes + 2 * self.ridge * offsets)
+        value = found.value + self.ridge * float((offsets**2).sum())
+        return value, np.append(found.slope, of_offsets)
 
     def climb(self, log_slope: float, bounds: tuple[float, float]) -> tuple[float, Array]:
         """The logarithm of the best slope within bounds, and offsets that are 0 on average."""
         of_offsets = [(-10.0, 10.0) if o else (0.0, 0.0) for o in self.occurs]
         found = minimize(
             self.loss,
-            self.start(log_slope),
+            np.append(log_slope, np.zeros(len(self.occurs))),
             jac=True,
             method="L-BFGS-B",
             bounds=[bounds, *of_offsets],

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rehead._typing import Array
+from rehead._typing import Array, Features
 from rehead.gaussian.fit import Fit, fit_of_subsets
 from rehead.gaussian.kernels import (
     MIN_SLACK,
@@ -21,10 +23,10 @@ from rehead.gaussian.kernels import (
 )
 from rehead.gaussian.mcd import ClassSamples, CSteps, Estimate, McdResult, mcd, support_size
 from rehead.gaussian.options import Options
-from rehead.gaussian.rows import ByClass, PooledMoments, pool, pooled_moments
+from rehead.gaussian.rows import ByClass, ClassSums, PooledMoments, from_sums, pooled_moments
 from rehead.gaussian.shrinkage import invertible
 from rehead.gaussian.starts import deterministic_starts, random_start
-from rehead.gaussian.threads import ordered_map
+from rehead.gaussian.tasks import are_sent, can_be_sent, map_parts
 from rehead.gaussian.tied import TiedGaussians, from_moments
 
 IN_DOUBLE = (
@@ -110,6 +112,42 @@ def _too_close(gaussians: TiedGaussians) -> list[str]:
 
 
 NO_MOMENTS = Moments(0.0, np.empty(0), np.empty((0, 0)))
+BATCHES = 64
+"""Parts that classes are cut into, at most. It must not depend on the number of workers."""
+
+
+class ClassBatch(NamedTuple):
+    """Some classes, by their numbers in ``data``, and what their MCDs are found with.
+
+    ``first`` has an estimate for each class, where the first distances are not their own.
+    """
+
+    data: ByClass
+    classes: range
+    options: Options
+    seeds: list[int]
+    first: list[Estimate] | None
+
+    @property
+    def features(self) -> Features:
+        return self.data.X
+
+    @property
+    def row_numbers(self) -> Array | None:
+        return np.concatenate(self.data.rows[self.classes.start : self.classes.stop])
+
+    def cut(self) -> ClassBatch:
+        """Without the other classes."""
+        of = slice(self.classes.start, self.classes.stop)
+        return self._replace(data=self.data.of_classes(of), classes=range(len(self.classes)))
+
+
+class BatchResult(NamedTuple):
+    """The MCD of each class (without its moments), and sums of all; who needed double precision."""
+
+    results: list[McdResult]
+    sums: ClassSums
+    in_double: bool
 
 
 def mcd_tied(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
@@ -117,28 +155,19 @@ def mcd_tied(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     seeds = class_seeds(rng, data)
     first = _pooled_estimates(data, options, seeds) if options.start == "pooled" else None
     results: list[McdResult] = []
-    in_double = []
-
-    def of_class(c: int) -> McdResult:
-        n = len(data.rows[c])
-        try:
-            return _mcd_class(data, c, Rows(data.X, most=n), options, seeds[c], first)
-        except IllConditionedError:
-            rows = Rows(data.X, np.float64, most=n)
-            result = _mcd_class(data, c, rows, options, seeds[c], first)
-            # Where double precision finds no inverse either, it was not the precision's fault:
-            # in a small class, two features may vary in the same single sample.
-            if not result.singular:
-                in_double.append(c)
-            return result
-
-    def moments_of_classes() -> Iterator[tuple[int, Moments]]:
-        flops = 3.0 * len(data.X) * data.n_features**2
-        for c, result in enumerate(ordered_map(of_class, range(data.n_classes), flops)):
-            results.append(result._replace(moments=NO_MOMENTS))
-            yield c, result.moments
-
-    pooled = pool(data, moments_of_classes())
+    in_double, C, d = False, data.n_classes, data.n_features
+    weights, totals, gram = np.zeros(C), np.zeros((C, d)), np.zeros((d, d), order="F")
+    batches = [_batch(data, part, options, seeds, first) for part in class_batches(data)]
+    sent = are_sent() and can_be_sent(data.X)
+    parts = (batch.cut() if sent else batch for batch in batches)
+    flops = 3.0 * len(data.X) * d**2
+    for found in map_parts(mcd_of_batch, parts, flops, data.X):
+        of = slice(len(results), len(results) + len(found.results))
+        results += found.results
+        weights[of], totals[of] = found.sums.weights, found.sums.totals
+        gram += found.sums.gram
+        in_double |= found.in_double
+    pooled = from_sums(data, weights, totals, gram)
     subsets, n_iter = [r.subset for r in results], [r.n_steps for r in results]
     notes = [IN_DOUBLE] if in_double else []
     if options.support_fraction is None:
@@ -147,16 +176,55 @@ def mcd_tied(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     return fit_of_subsets(data, gaussians, subsets, n_iter, notes)
 
 
-def _mcd_class(
-    data: ByClass,
-    c: int,
-    rows: Rows,
-    options: Options,
-    seed: int,
-    first: list[Estimate] | None,
-) -> McdResult:
+def class_batches(data: ByClass) -> list[range]:
+    """Classes one after the other, in batches of about as many rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rehead.gaussian import group_by_class
+    >>> class_batches(group_by_class(np.eye(4), np.array([0, 1, 1, 2]), 3))
+    [range(0, 1), range(1, 2), range(2, 3)]
+    """
+    if data.n_classes <= BATCHES:
+        return [range(c, c + 1) for c in range(data.n_classes)]
+    reached = np.cumsum([len(rows) for rows in data.rows])
+    shares = reached[-1] * np.arange(1, BATCHES) / BATCHES
+    cuts = np.unique([0, *np.searchsorted(reached, shares), data.n_classes])
+    return [range(a, b) for a, b in pairwise(cuts.tolist())]
+
+
+def _batch(
+    data: ByClass, classes: range, options: Options, seeds: list[int], first: list[Estimate] | None
+) -> ClassBatch:
+    of = slice(classes.start, classes.stop)
+    return ClassBatch(data, classes, options, seeds[of], None if first is None else first[of])
+
+
+def mcd_of_batch(batch: ClassBatch) -> BatchResult:
+    """Algorithm 1 for each class of a batch."""
+    n, d = len(batch.classes), batch.data.n_features
+    sums = ClassSums(np.zeros(n), np.zeros((n, d)), np.zeros((d, d), order="F"))
+    results, in_double = [], False
+    for i in range(n):
+        try:
+            found = _mcd_class(batch, i)
+        except IllConditionedError:
+            found = _mcd_class(batch, i, np.float64)
+            # Where double precision finds no inverse either, it was not the precision's fault:
+            # in a small class, two features may vary in the same single sample.
+            in_double |= not found.singular
+        sums.weights[i], sums.totals[i] = found.moments.weight, found.moments.total
+        np.add(sums.gram, found.moments.gram, out=sums.gram)
+        results.append(found._replace(moments=NO_MOMENTS))
+    return BatchResult(results, sums, in_double)
+
+
+def _mcd_class(batch: ClassBatch, i: int, dtype: Any = None) -> McdResult:
     """Algorithm 1 for one class: the best of its starts. The same seed gives the same starts."""
+    data, c, options = batch.data, batch.classes[i], batch.options
     index, w, shift = data.rows[c], data.class_weights(c), data.shifts[c]
+    rows = Rows(data.X, dtype, most=len(index))
     k = class_support(data, c, options)
     if k >= data.class_size(c):
         return McdResult(data.whole(c), moments(rows, index, shift, w), [], 0)
@@ -164,12 +232,11 @@ def _mcd_class(
     if options.start == "deterministic":
         starts: Iterable[Subset] = deterministic_starts(data.X[index], k, w, trusted)
     else:
-        starts = _random_starts(data, c, k, options.n_starts, seed)
+        starts = _random_starts(data, c, k, options.n_starts, batch.seeds[i])
     samples = ClassSamples(rows, index, shift, w, trusted)
     steps = CSteps(options.max_steps, options.leave_one_out, options.shrinkage)
-    results = (
-        mcd(samples, k, start, steps, None if first is None else first[c]) for start in starts
-    )
+    first = None if batch.first is None else batch.first[i]
+    results = (mcd(samples, k, start, steps, first) for start in starts)
     return min(results, key=lambda r: r.log_dets[-1])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rehead._typing import Array, Features
+from rehead.gaussian.at_hand import rows_at_hand
 from rehead.gaussian.kernels import BLOCK, evenly_spaced, squared_norms
 from rehead.gaussian.settings import SETTINGS
 
@@ -39,6 +40,7 @@ def _middle_and_scale(X: Features, counts: Array | None) -> tuple[Array, Array]:
     """The median of each feature and its scale, from a sample of the rows."""
     sampled = evenly_spaced(len(X), SETTINGS.noise_sample)
     w = None if counts is None else counts[sampled]
+    X, sampled = rows_at_hand(X, sampled)
     middle, scale = np.empty(X.shape[1]), np.empty(X.shape[1])
     for a in range(0, X.shape[1], COLUMNS):
         part = slice(a, a + COLUMNS)

@@ -27,7 +27,8 @@ class Fit(NamedTuple):
 
     ``composition`` says how much of each row they contain, ``n_iter`` the steps for each class,
     ``notes`` what the user should be warned about, ``noise`` what was found out about the labels,
-    ``second`` a second opinion beside the Gaussians, ``alone`` what they are without it.
+    ``second`` a second opinion beside the Gaussians, ``alone`` what they are without it,
+    ``way`` how they were found where labels are a machine's (``machine.py``).
     """
 
     gaussians: TiedGaussians
@@ -37,6 +38,7 @@ class Fit(NamedTuple):
     noise: NoiseModel | None = None
     second: SecondOpinion | None = None
     alone: Alone | None = None
+    way: str = ""
 
 
 def fit_of_subsets(

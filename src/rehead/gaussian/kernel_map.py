@@ -20,6 +20,7 @@ from scipy.linalg import eigh
 from scipy.special import logsumexp
 
 from rehead._typing import BLOCK, Array, Features
+from rehead.gaussian.at_hand import rows_at_hand
 from rehead.gaussian.kernels import evenly_spaced, squared_norms
 from rehead.gaussian.rows import ByClass
 from rehead.gaussian.settings import SETTINGS
@@ -139,10 +140,12 @@ def make_kernel_map(
     width: float,
     rng: np.random.Generator,
     rows: Array | None = None,
+    weights: Array | None = None,
 ) -> KernelMap:
     """A map whose landmarks are drawn from some rows (all by default); no label is looked at.
 
-    ``gamma`` is ``width`` for each median squared distance between landmarks.
+    A row of a larger one of the ``weights`` is drawn more probably, but once at most. ``gamma`` is
+    ``width`` for each median squared distance between landmarks.
 
     Examples
     --------
@@ -153,8 +156,11 @@ def make_kernel_map(
     ((20, 3), (200, 20))
     """
     rows = np.arange(len(X)) if rows is None else rows
-    centre, scale = _middle_and_scale(X, rows[evenly_spaced(len(rows), SETTINGS.noise_sample)])
-    drawn = np.sort(rng.choice(rows, min(n_landmarks, len(rows)), replace=False))
+    w = np.ones(len(rows)) if weights is None else weights
+    some = evenly_spaced(len(rows), SETTINGS.noise_sample)
+    centre, scale = _middle_and_scale(X, rows[some], w[some])
+    share = None if (w == w[0]).all() else w / w.sum()
+    drawn = np.sort(rng.choice(rows, min(n_landmarks, len(rows)), replace=False, p=share))
     landmarks = standardised(X[drawn], centre, scale)
     distances = squared_distances(landmarks, landmarks)
     gamma = width / _usual(distances[np.triu_indices(len(drawn), 1)])
@@ -166,11 +172,15 @@ def map_of_rows(
 ) -> KernelMap:
     """A map made of the rows that count: of positive weight, and not far from everything."""
     present = np.sort(np.concatenate(data.rows))
-    return make_kernel_map(data.X, n_landmarks, width, rng, present[data.near[present]])
+    rows = present[data.near[present]]
+    weights = None if data.weights is None else data.weights[rows]
+    return make_kernel_map(data.X, n_landmarks, width, rng, rows, weights)
 
 
-def _middle_and_scale(X: Features, rows: Array) -> tuple[Array, Array]:
+def _middle_and_scale(X: Features, rows: Array, weights: Array) -> tuple[Array, Array]:
     """Mean and standard deviation of each feature; a constant one has the scale 1."""
+    share = weights / weights.sum()
+    X, rows = rows_at_hand(X, rows)
     centre, scale = np.empty(X.shape[1]), np.empty(X.shape[1])
     for a in range(0, X.shape[1], COLUMNS):
         part = slice(a, a + COLUMNS)
@@ -180,8 +190,9 @@ def _middle_and_scale(X: Features, rows: Array) -> tuple[Array, Array]:
         values /= np.where(unit > 0, unit, 1.0)
         constant = values.min(axis=0) == values.max(axis=0)
         # As the features can say it, so that single precision subtracts it exactly.
-        centre[part] = (np.where(constant, values[0], values.mean(axis=0)) * unit).astype(X.dtype)
-        deviation = values.std(axis=0) * unit
+        mean = share @ values
+        centre[part] = (np.where(constant, values[0], mean) * unit).astype(X.dtype)
+        deviation = np.sqrt(share @ (values - mean) ** 2) * unit
         scale[part] = np.where(constant | (deviation == 0), 1.0, deviation)
     return centre, scale
 

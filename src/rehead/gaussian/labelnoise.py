@@ -21,15 +21,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from rehead._typing import Array
 from rehead.gaussian.anchors import anchor_transition, variance_of_shares
-from rehead.gaussian.probability import LEAST_PROBABILITY, softmax
+from rehead.gaussian.likelihood import LabelLikelihood, best_temperature, blocks, precision_of
+from rehead.gaussian.probability import corrected_nll, softmax
 from rehead.gaussian.settings import SETTINGS
 
 DOUBTFUL = "wrong, or too hard to tell by these features"
 """What the share stands for: where classes overlap, the two cannot be distinguished."""
+
+
+OF_HARD_SAMPLES = ("guessed", "least", "most")
+"""Fields of a noise model that a file may lack."""
 
 
 class NoiseModel(NamedTuple):
@@ -39,7 +43,9 @@ class NoiseModel(NamedTuple):
     ``transition`` is T, ``anchors`` how many samples each of its rows was read off at, ``nll`` the
     mean of ``-log P(y | x)``, ``wrong`` the share of labels that are wrong (or too hard to tell by
     these features), judged one by one. ``unseen`` is how much larger that share may be where the
-    judge has memorised labels, and vouches for them.
+    judge has memorised labels, and vouches for them. ``guessed`` says, from 0 to 1, how far labels
+    of hard samples are guesses; ``least`` and ``most`` are shares of wrong labels if they are not,
+    and if they are (``guesses.py``).
     """
 
     temperature: float
@@ -49,17 +55,24 @@ class NoiseModel(NamedTuple):
     nll: float
     wrong: float
     unseen: float = 0.0
+    guessed: float = 0.0
+    least: float = np.nan
+    most: float = np.nan
 
     def to_arrays(self, prefix: str) -> dict[str, Array]:
         """Its fields as the arrays of a file."""
-        return {prefix + name: np.asarray(value) for name, value in self._asdict().items()}
+        fields = self._asdict()
+        if np.isnan(self.least):  # nobody looked at hard samples
+            fields = {name: v for name, v in fields.items() if name not in OF_HARD_SAMPLES}
+        return {prefix + name: np.asarray(value) for name, value in fields.items()}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array], prefix: str) -> NoiseModel:
         """From the arrays of a file, named by fields."""
         found: dict[str, Any] = {f: arrays.get(prefix + f, np.array(np.nan)) for f in cls._fields}
-        found["unseen"] = arrays.get(prefix + "unseen", np.array(0.0))  # new in version 2
-        numbers = {f: float(found[f]) for f in ("temperature", "nll", "wrong", "unseen")}
+        for name in ("unseen", "guessed"):  # new in versions 2 and 4
+            found[name] = arrays.get(prefix + name, np.array(0.0))
+        numbers = {f: float(v) for f, v in found.items() if np.ndim(v) == 0}
         noise = cls(**{**found, **numbers})
         return noise if np.isfinite(noise.wrong) else noise._replace(wrong=noise.rate)
 
@@ -90,31 +103,58 @@ class NoiseModel(NamedTuple):
             )
         reach = SETTINGS.standard_errors * self.rate_error
         if self.rate_error > SETTINGS.told_share:
-            least, most = max(self.wrong - reach, 0.0), min(self.wrong + reach, 1.0)
+            least, most = self.least, self.most
+            if np.isnan(least):
+                least, most = max(self.wrong - reach, 0.0), min(self.wrong + reach, 1.0)
             return (
                 "How many labels are wrong is unclear from so few clear samples: between "
                 f"{least:.0%} and {most:.0%}."
             )
-        if self.wrong <= reach:
-            return "The labels are nearly clean."
-        return f"{about(self.wrong).capitalize()} of the labels are {DOUBTFUL}."
+        return f"{_sentence(self, reach)}."
 
     def posterior(self, scores: Array) -> Array:
         """``p_c``: what the sample is, judged without its label."""
         return _posterior(scores, self.temperature, self.priors)
+
+    def best_class(self, scores: Array) -> Array:
+        """The most probable class of each sample, judged without its label."""
+        best: Array = (scores / self.temperature + np.log(self.priors)).argmax(axis=1)
+        return best
+
+    def nats(self, scores: Array, codes: Array) -> Array:
+        """How unlikely each label is; the posteriors of all are never in memory at once."""
+        parts = [
+            corrected_nll(self.posterior(scores[rows]), codes[rows], self.transition)
+            for rows in blocks(scores)
+        ]
+        return np.concatenate(parts)
 
     def posterior_given_label(self, scores: Array, codes: Array) -> Array:
         """``P(c | x, y)``: what the sample is, its label taken into account."""
         return self.given_label(self.posterior(scores), codes)
 
     def given_label(self, posterior: Array, codes: Array) -> Array:
-        """``P(c | x, y)`` from a posterior that was found without the label."""
-        return _given_label(posterior, self.transition[:, codes].T)
+        """``P(c | x, y)`` from a posterior that was found without the label.
+
+        A guess says nothing that the posterior does not say.
+        """
+        found = _given_label(posterior, self.transition[:, codes].T)
+        if self.guessed:
+            found *= 1.0 - self.guessed
+            found += self.guessed * posterior
+        return found
+
+    def without_guesses(self) -> NoiseModel:
+        """As if labels of hard samples came about as those of others."""
+        return self._replace(guessed=0.0)
 
     def trust(self, scores: Array, codes: Array) -> Array:
         """Probability that each label is right."""
-        every = np.arange(len(codes))
-        trust: Array = self.posterior_given_label(scores, codes)[every, codes]
+        trust = np.empty(len(codes))
+        for rows in blocks(scores):
+            own = codes[rows]
+            found = self.posterior_given_label(scores[rows], own)
+            trust[rows] = found[np.arange(len(own)), own]
         return trust
 
     def sample_weights(self, scores: Array, codes: Array, power: float = 1.0) -> Array:
@@ -123,9 +163,20 @@ class NoiseModel(NamedTuple):
         A wrong label harms an estimate more than one more right label helps it, so doubtful ones
         may count for less than the probability that they are right.
         """
-        trust = self.trust(scores, codes)
-        weights: Array = trust**power / (trust**power + (1.0 - trust) ** power)
-        return weights
+        return with_odds_to(power, self.trust(scores, codes))
+
+
+def with_odds_to(power: float, trust: Array) -> Array:
+    """Probabilities, their odds to some power.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> with_odds_to(2.0, np.array([0.0, 0.25, 1.0]))     # odds of 1 to 3, then 1 to 9
+    array([0. , 0.1, 1. ])
+    """
+    weights: Array = trust**power / (trust**power + (1.0 - trust) ** power)
+    return weights
 
 
 def fit_noise(
@@ -133,10 +184,11 @@ def fit_noise(
     codes: Array,
     transition: Array | None = None,
     counts: Array | None = None,
+    start: float | None = None,
 ) -> NoiseModel:
     """Transition matrix at anchors (or as given), then temperature and priors by likelihood.
 
-    ``counts`` says how often each sample counts.
+    ``counts`` says how often each sample counts; ``start`` is a temperature to search from.
 
     Examples
     --------
@@ -149,30 +201,27 @@ def fit_noise(
     array([[0.7, 0.3],
            [0.3, 0.7]])
     """
-    scores = scores.astype(np.float64)
-    n_classes = scores.shape[1]
     counts = np.ones(len(codes)) if counts is None else counts
-    share = counts / counts.sum()
     T, anchors = anchor_transition(scores, codes, counts)
     T = T if transition is None else transition
-    of_label = T[:, codes].T
+    labels = LabelLikelihood.of(scores, codes, T, counts)
+    n_classes = scores.shape[1]
     priors = np.full(n_classes, 1.0 / n_classes)
-    log_tau = 0.0
+    log_tau = None if start is None else float(np.log(start))
     for _ in range(3):
-
-        def nll(log_tau: float, priors: Array = priors) -> float:
-            p = _posterior(scores, np.exp(log_tau), priors)
-            likelihood = np.maximum((p * of_label).sum(axis=1), LEAST_PROBABILITY)
-            return float(-(share * np.log(likelihood)).sum())
-
-        least = minimize_scalar(nll, bounds=SETTINGS.log_temperatures, method="bounded")
-        log_tau = float(least.x)
+        log_tau = best_temperature(labels, priors, SETTINGS.log_temperatures, log_tau)
         for _ in range(5):  # expectation-maximisation for the shares of the classes
-            joint = _given_label(_posterior(scores, np.exp(log_tau), priors), of_label)
-            priors = np.maximum(share @ joint, 1e-4)
+            priors = np.maximum(labels.shares(-log_tau, priors), least_prior(n_classes))
             priors = priors / priors.sum()
-    found = NoiseModel(float(np.exp(log_tau)), priors, T, anchors, nll(log_tau, priors), 0.0)
-    return found._replace(wrong=1.0 - float(share @ found.trust(scores, codes)))
+    assert log_tau is not None
+    nll = labels.value(-log_tau, priors)
+    wrong = 1.0 - float(labels.share @ labels.trust(-log_tau, priors))
+    return NoiseModel(float(np.exp(log_tau)), priors, T, anchors, nll, wrong)
+
+
+def least_prior(n_classes: int) -> float:
+    """A share that no class is below; of many classes, each has less than this of a few."""
+    return min(1e-4, 0.1 / n_classes)
 
 
 def mean_noise(measured: Sequence[NoiseModel], weights: Array | None = None) -> NoiseModel:
@@ -196,9 +245,32 @@ def about(share: float) -> str:
     return f"about {share:.0%}" if share >= 0.01 else "less than 1%"
 
 
+def between(least: float, most: float) -> str:
+    """A range of shares, in brackets; nothing where there is none.
+
+    Examples
+    --------
+    >>> between(0.031, 0.274), between(0.0, 0.04), between(float("nan"), float("nan"))
+    (' (3% to 27%)', ' (at most 4%, or about clean)', '')
+    """
+    if np.isnan(least):
+        return ""
+    if round(least, 2) == 0:
+        return f" (at most {max(most, 0.01):.0%}, or about clean)"
+    return f" ({least:.0%} to {most:.0%})"
+
+
+def _sentence(noise: NoiseModel, reach: float) -> str:
+    if noise.wrong <= reach:
+        most = "" if np.isnan(noise.most) else f": at most {max(noise.most, 0.01):.0%} are wrong"
+        return f"The labels are about clean{most}"
+    wrong = f"{about(noise.wrong).capitalize()} of the labels are {DOUBTFUL}"
+    return wrong + between(noise.least, noise.most)
+
+
 def _posterior(scores: Array, temperature: float, priors: Array) -> Array:
-    z: Array = scores / temperature
-    z = np.add(z, np.log(priors), out=z if z.dtype == np.float64 else None)
+    z: Array = scores.astype(precision_of(scores)) / temperature
+    z += np.log(priors).astype(z.dtype)
     return softmax(z, overwrite=True)
 
 

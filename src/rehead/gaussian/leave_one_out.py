@@ -21,15 +21,24 @@ goes towards and n are held fixed; so are empirical priors.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
-from rehead._typing import Array, Features
+from rehead._typing import Array, Features, cut_rows
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.kernels import BLOCK
-from rehead.gaussian.threads import ordered_map, own_threads, ranges
+from rehead.gaussian.projections import Projector
+from rehead.gaussian.settings import SETTINGS
+from rehead.gaussian.tasks import map_parts
+from rehead.gaussian.threads import own_threads, ranges
 from rehead.gaussian.tied import TiedGaussians
+
+Told = Features | tuple[Features, ...]
+"""What is told of each row: labels, or several such things, of which rows are taken."""
+Reduce = Callable[[Array, Any], Array]
+"""Makes rows of a result from scores and what it is told of these rows; it can be sent away."""
 
 
 def all_scores(scores: Array, codes: Array) -> Array:
@@ -37,44 +46,96 @@ def all_scores(scores: Array, codes: Array) -> Array:
     return scores
 
 
+class RowsToScore(NamedTuple):
+    """Some rows, what they are scored by, and what is made of the scores.
+
+    ``gram`` are inner products of the class means, ``estimated`` is the share of the covariance
+    that samples made. ``spread`` is the mean squared distance of samples from their class, where
+    there are many classes; else 0.
+    """
+
+    projector: Projector
+    told: Told
+    inside: Composition
+    log_prior: Array
+    gram: Array
+    estimated: float
+    spread: float
+    reduce: Reduce
+
+    @property
+    def features(self) -> Features:
+        return self.projector.X
+
+    @property
+    def row_numbers(self) -> Array | None:
+        return None
+
+    def cut(self, span: slice) -> RowsToScore:
+        """Those of a span, without the others."""
+        return self._replace(
+            projector=self.projector.on(cut_rows(self.features, span)),
+            told=_each(self.told, lambda of_rows: cut_rows(of_rows, span)),
+            inside=self.inside.take(span),
+        )
+
+
+def reduced_scores(part: RowsToScore) -> list[Array]:
+    """What is made of the scores, block by block."""
+    out, inside = [], part.inside
+    n = float(inside.class_totals.sum())
+    for rows, linear, q in part.projector.both(slice(0, len(part.features))):
+        own = inside.counted_as[rows]
+        removed = Removed(own, inside.weights[rows], inside.class_totals[own], n, part.estimated)
+        D = _distances_without(q, linear, part.gram, removed)
+        if part.spread:
+            _as_of_new_rows(D, removed, part.spread)
+        D *= -0.5
+        D += part.log_prior
+        out.append(part.reduce(D, _each(part.told, lambda of_rows: of_rows[rows])))  # noqa: B023
+    return out
+
+
+def _each(told: Told, take: Callable[[Features], Any]) -> Any:
+    return tuple(map(take, told)) if isinstance(told, tuple) else take(told)
+
+
 @own_threads()
 def leave_one_out_scores(
     gaussians: TiedGaussians,
     X: Features,
-    told: Array,
+    told: Told,
     inside: Composition,
-    reduce: Callable[[Array, Array], Array],
+    reduce: Reduce,
 ) -> Array:
     """Apply ``reduce(scores, told)`` to blocks of leave-one-out scores and join the results.
 
-    ``told`` is what it is told of each row: its label, or its number.
+    ``told`` is what it is told of each row: its label, or several things. Features among them are
+    read block by block.
 
     A score is ``log beta_k + log N(x; ...)`` up to a constant, without the sample itself where the
     estimates contain it. (The only sample of a class cannot be left out.) The N x C scores are
     never all in memory.
     """
-    G = gaussians.weights @ (gaussians.means - gaussians.centre).T
     projector = gaussians.projector(X)
+    G = gaussians.weights @ (gaussians.means - gaussians.centre).T
     with np.errstate(divide="ignore"):
         log_prior = np.log(gaussians.priors).astype(projector.dtype)
-    n = float(inside.class_totals.sum())
-
-    def part(span: slice) -> list[Array]:
-        out = []
-        for rows, linear, q in projector.both(span):
-            own = inside.counted_as[rows]
-            removed = Removed(
-                own, inside.weights[rows], inside.class_totals[own], n, gaussians.estimated
-            )
-            D = _distances_without(q, linear, G, removed)
-            D *= -0.5
-            D += log_prior
-            out.append(reduce(D, told[rows]))
-        return out
-
+    many = len(gaussians.means) > SETTINGS.few_classes
+    every = RowsToScore(
+        projector,
+        told,
+        inside,
+        log_prior,
+        G.astype(projector.dtype),
+        gaussians.estimated,
+        _mean_distance(gaussians) if many else 0.0,
+        reduce,
+    )
     flops = float(len(X)) * X.shape[1] ** 2
-    spans = ranges(len(X), flops, BLOCK)
-    return np.concatenate([p for parts in ordered_map(part, spans, flops) for p in parts])
+    parts = (every.cut(span) for span in ranges(len(X), flops, BLOCK))
+    found = map_parts(reduced_scores, parts, flops, X)
+    return np.concatenate([p for of_part in found for p in of_part])
 
 
 class Removed(NamedTuple):
@@ -90,6 +151,34 @@ class Removed(NamedTuple):
     estimated: float
 
 
+def _mean_distance(gaussians: TiedGaussians) -> float:
+    """Mean of ``v' P v`` over the samples: d, less what shrinkage takes.
+
+    The covariance is a share of the samples' own one, and for the rest as varied as its diagonal.
+    """
+    if gaussians.fixed:
+        return 0.0
+    lower, share = gaussians.factor.lower, gaussians.estimated
+    inverse = solve_triangular(lower, np.eye(len(lower)), lower=True)
+    of_diagonal = float((inverse**2).sum(axis=0) @ np.diag(gaussians.covariance))
+    return float(np.clip((len(lower) - (1.0 - share) * of_diagonal) / share, 0.0, len(lower)))
+
+
+def _as_of_new_rows(D: Array, removed: Removed, spread: float) -> None:
+    """Distances to their own class as new rows have them.
+
+    A mean of K samples lies ``spread / K`` away from the true one, on average. Without the row its
+    class has fewer, and so seems farther than others. With few samples a class that is more than
+    what tells classes apart, and rows with wrong labels, whose true class has lost nothing, would
+    look surest.
+    """
+    every, K = np.arange(len(D)), removed.of_class
+    w = np.where(np.minimum(removed.weight, 1.0) < K, np.minimum(removed.weight, 1.0), 0.0)
+    more = spread * (1.0 / np.maximum(K - w, 1e-9) - 1.0 / np.maximum(K, 1e-9))
+    own = D[every, removed.own]
+    D[every, removed.own] = np.maximum(own - more, 0.0)
+
+
 def _distances_without(q: Array, linear: Array, G: Array, removed: Removed) -> Array:
     """``D_k'`` of the module's docstring, from ``q = x'Px``, ``linear = x'Pm`` and ``G = m'Pm``."""
     dtype, own, K, n = linear.dtype, removed.own, removed.of_class, removed.total
@@ -100,7 +189,6 @@ def _distances_without(q: Array, linear: Array, G: Array, removed: Removed) -> A
     w = np.where(w < K, w, 0.0)
     g = removed.estimated * w * K / ((K - w).clip(np.finfo(float).tiny) * n)
     a = np.where(w > 0, K / np.where(w > 0, K - w, 1.0), 1.0)
-    G = G.astype(dtype)
     of_own = linear[every, own]
     h = q - 2 * of_own + np.diag(G)[own]  # v' P v
     room = np.maximum(1.0 - g * h, np.finfo(dtype).eps)

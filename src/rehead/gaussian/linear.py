@@ -82,6 +82,10 @@ class SecondOpinion(NamedTuple):
     temperature: float
     folds: Array
 
+    def without_folds(self) -> SecondOpinion:
+        """Without what is known of each training row: to be sent away."""
+        return self._replace(folds=np.empty(0, np.int64))
+
     def joint(self, scores: Array, X: Features, folds: Array) -> Array:
         """Scores of both, from those of the Gaussians, none of which has seen the row."""
         joint: Array = scores / self.temperature + self.regressions.scores(X, folds)

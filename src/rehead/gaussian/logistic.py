@@ -7,8 +7,9 @@ logistic regression draws better boundaries. It is not misled by wrong labels if
     - mean log sum_c softmax(W x + b)_c T[c, y]  +  ridge / (2 n) |W|^2,      features standardised.
 
 The rows are dealt to a few folds. What a row is, is told by the regression on the other folds, so
-that a wrong label does not vouch for itself. This loss has more than one minimum: each search
-starts from 0, since one that follows a strong ridge down to a weak one ends in worse minima.
+that a wrong label does not vouch for itself; copies of a row are in one fold. This loss has more
+than one minimum: each search starts from 0, since one that follows a strong ridge down to a weak
+one ends in worse minima.
 """
 
 from __future__ import annotations
@@ -151,8 +152,27 @@ def _loss(
     return value, slope / scaling.scale[:, None], slope_of_bias
 
 
-def deal(codes: Array, rng: np.random.Generator) -> Array:
-    """A fold for each row, each class in equal parts."""
+def deal(codes: Array, rng: np.random.Generator, same: Array | None = None) -> Array:
+    """A fold for each row, each class in equal parts.
+
+    Rows with the same number in ``same`` get the same fold: a row must not vouch for its copy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes, same = np.array([0, 0, 0, 1, 1, 1]), np.array([7, 8, 7, 7, 9, 6])
+    >>> folds = deal(codes, np.random.default_rng(0), same)
+    >>> bool(folds[0] == folds[2] == folds[3])
+    True
+    """
+    if same is not None:
+        _, first, which = np.unique(same, return_index=True, return_inverse=True)
+        if len(first) < len(codes):
+            kept = np.sort(first)
+            of_first = np.empty(len(codes), np.int64)
+            of_first[kept] = deal(codes[kept], rng)
+            folds: Array = of_first[first[which]]
+            return folds
     order = rng.permutation(len(codes))
     order = order[np.argsort(codes[order], kind="stable")]
     folds = np.empty(len(codes), np.int64)

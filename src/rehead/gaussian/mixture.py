@@ -38,9 +38,8 @@ from rehead.gaussian.labelnoise import NoiseModel, fit_noise
 from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
 from rehead.gaussian.options import Options
 from rehead.gaussian.rows import ByClass, Total
-from rehead.gaussian.shrinkage import Shrinkage
-from rehead.gaussian.tied import TiedGaussians, from_moments
-from rehead.gaussian.training import TrainingRows, calibrated, training_rows
+from rehead.gaussian.tied import TiedGaussians
+from rehead.gaussian.training import Regularisation, TrainingRows, calibrated, training_rows
 
 GAIN = 1e-4
 """Rounds go on while F grows by so much for each sample."""
@@ -63,30 +62,63 @@ class Expected(NamedTuple):
     objective: float
 
 
+class FittedMixture(NamedTuple):
+    """The parameters, what the samples are by them, and how these came about.
+
+    ``tau`` tempers, ``first`` is the noise of the first estimates, ``steps`` are the rounds.
+    """
+
+    parameters: Mixture
+    expected: Expected
+    tau: float
+    first: NoiseModel
+    steps: int
+
+    @property
+    def wrong(self) -> float:
+        """Share of samples that are not what their label says."""
+        labels = self.expected.labels
+        return 1.0 - float(np.trace(labels) / labels.sum())
+
+    @property
+    def noise(self) -> NoiseModel:
+        """How labels came about."""
+        now, first = self.parameters, self.first
+        return NoiseModel(
+            self.tau, now.priors, now.transition, first.anchors, first.nll, self.wrong
+        )
+
+
 def mixture(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     """Fit the mixture, from sample estimates and the noise at their anchors."""
     rows = training_rows(data, rng)
+    found = fit_mixture(rows, Regularisation(options.shrinkage), options.max_steps)
+    composition = composition_of(rows, found)
+    fit = _fit(rows, found.parameters, composition, options.priors)
+    return fit._replace(noise=found.noise, n_iter=np.full(rows.n_classes, found.steps))
+
+
+def fit_mixture(
+    rows: TrainingRows, regularisation: Regularisation, max_steps: int
+) -> FittedMixture:
+    """The parameters, in rounds."""
     everything = np.ones(len(rows.codes))
     pooled = rows.moments(everything)
     total = Total.from_pooled(pooled)
-    gaussians = from_moments(pooled, shrinkage=options.shrinkage)
+    gaussians = regularisation.gaussians(pooled)
     scores = rows.sampled_scores(everything, gaussians)
     first = fit_noise(scores, rows.sampled_codes, counts=rows.sampled_doubtful)
     tau, anchored = max(first.temperature, 1.0), first.transition
     now = Mixture(gaussians, first.priors, anchored)
     expected = expectation(rows, total, now, tau)
     step = 1
-    for step in range(1, options.max_steps + 1):
-        following = maximisation(total, expected, options.shrinkage, anchored)
+    for step in range(1, max_steps + 1):
+        following = maximisation(total, expected, regularisation, anchored)
         found = expectation(rows, total, following, tau)
         if not found.objective > expected.objective + GAIN * total.weight:
             break
         now, expected = following, found
-    wrong = 1.0 - float(np.trace(expected.labels)) / total.weight
-    noise = NoiseModel(tau, now.priors, now.transition, first.anchors, first.nll, wrong)
-    composition = _composition(rows, now, tau, expected.weights)
-    fit = _fit(rows, now, composition, options.priors)
-    return fit._replace(noise=noise, n_iter=np.full(rows.n_classes, step))
+    return FittedMixture(now, expected, tau, first, step)
 
 
 def expectation(rows: TrainingRows, total: Total, now: Mixture, tau: float) -> Expected:
@@ -129,25 +161,27 @@ def log_joint(rows: TrainingRows, now: Mixture, part: slice) -> Array:
     return joint
 
 
-def maximisation(total: Total, e: Expected, shrinkage: Shrinkage, anchored: Array) -> Mixture:
+def maximisation(
+    total: Total, e: Expected, regularisation: Regularisation, anchored: Array
+) -> Mixture:
     """The parameters under which the samples, being what they are, are most likely."""
     weights = np.maximum(e.weights, np.finfo(float).tiny)
     means = total.mean + e.totals / weights[:, None]
-    gaussians = from_moments(total.within(weights, means), shrinkage=shrinkage)
+    gaussians = regularisation.gaussians(total.within(weights, means))
     # As if each class had been seen once more at its anchors.
     T = (e.labels / weights[:, None] + anchored) / 2.0
     return Mixture(gaussians, weights / weights.sum(), dominant(T))
 
 
-def _composition(rows: TrainingRows, now: Mixture, tau: float, class_totals: Array) -> Composition:
+def composition_of(rows: TrainingRows, found: FittedMixture) -> Composition:
     """The class that each sample counted for most, and how much of it did."""
     best, share = np.zeros(len(rows.codes), np.int64), np.zeros(len(rows.codes))
     for a in range(0, len(best), BLOCK):
         part = slice(a, a + BLOCK)
-        joint = log_joint(rows, now, part) / tau
+        joint = log_joint(rows, found.parameters, part) / found.tau
         best[part] = joint.argmax(axis=1)
         share[part] = np.exp(joint.max(axis=1) - logsumexp(joint, axis=1))
-    return Composition(share, best, class_totals)
+    return Composition(share, best, found.expected.weights)
 
 
 def _fit(rows: TrainingRows, now: Mixture, composition: Composition, priors: str | Array) -> Fit:

@@ -11,10 +11,13 @@ import numpy as np
 
 from rehead._typing import Array
 from rehead._values import check_choice, is_real
+from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.shrinkage import Shrinkage
 
 Start = Literal["random", "deterministic", "pooled"]
 FeatureMap = Literal["auto", "none", "kernel"]
+LabelsFrom = Literal["people", "machine"]
+MACHINE: Literal["machine"] = "machine"
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,9 @@ class Options:
         Whether features are mapped before Gaussians are estimated on them. "kernel": similarities
         to some of the rows, so that boundaries between classes are not straight lines. "auto":
         only where that makes the labels more likely. "none" is the paper's.
+    labels_from : {"people", "machine"} or None
+        Who made the labels. "machine": another classifier, whose errors are as regular as the
+        truth. None: people, or unknown, which is the same.
     """
 
     support_fraction: float | None = None
@@ -61,6 +67,7 @@ class Options:
     shrinkage: Shrinkage = 0.0
     priors: str | Array = "uniform"
     feature_map: FeatureMap = "none"
+    labels_from: LabelsFrom | None = None
 
     def with_priors(self, classes: Array) -> Options:
         """The same options with priors that fit the classes."""
@@ -87,7 +94,7 @@ USAGE: dict[str, Usage] = {
     "agreement": Usage(_ALWAYS | {"max_steps"}, Options(max_steps=5)),
     "anchored": Usage(_MEASURES, _ANCHORED),
     # The library's own choice; for several layers, LayerEnsemble makes more of it.
-    "auto": Usage(_MEASURES, replace(_ANCHORED, feature_map="auto")),
+    "auto": Usage(_MEASURES | {"labels_from"}, replace(_ANCHORED, feature_map="auto")),
     "identity": Usage(_ALWAYS),
     "lts": Usage(_TRIMS),
     "mcd": Usage(_TRIMS | {"n_starts", "start", "leave_one_out"}),
@@ -97,6 +104,14 @@ USAGE: dict[str, Usage] = {
     "trimmed-kmeans": Usage(_TRIMS),
 }
 """By the name of the estimator."""
+
+FOR_MACHINE = Options(
+    max_steps=SETTINGS.mixture_rounds,
+    shrinkage=SETTINGS.stiff_shrinkage,
+    priors="empirical",
+    labels_from=MACHINE,
+)
+"""Defaults of "auto" where labels are a machine's: stiff Gaussians of the features as they are."""
 
 DEFAULT = "auto"
 """The estimator where none is named, whatever else is set."""
@@ -112,6 +127,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "shrinkage": 0.0,
         "priors": "uniform",
         "feature_map": "none",
+        "labels_from": None,
     },
     "authors": {
         "estimator": "mcd",
@@ -123,6 +139,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "shrinkage": 0.0,
         "priors": "uniform",
         "feature_map": "none",
+        "labels_from": None,
     },
 }
 """``paper``: Algorithm 1 as printed. ``authors``: the released code, which keeps 70 % of each
@@ -153,7 +170,8 @@ def resolve_options(
             f"{who} does not use {', '.join(unused)}. Leave that out, or name an estimator that "
             f"does: {', '.join(takers) or 'there is none for all of these'}."
         )
-    options = Options(**{**vars(USAGE[name].defaults), **chosen})
+    usual = FOR_MACHINE if chosen.get("labels_from") == MACHINE else USAGE[name].defaults
+    options = Options(**{**vars(usual), **chosen})
     _check_options(options)
     return Choice(name, options)
 
@@ -165,7 +183,7 @@ def name_estimator(params: Mapping[str, Any], *, measured: bool) -> dict[str, An
     model did not measure the noise.
     """
     unnamed = params.get("estimator") is None and params.get("preset") is None
-    others = set(OPTIONS) - {"shrinkage", "max_steps", "feature_map"}
+    others = set(OPTIONS) - {"shrinkage", "max_steps", "feature_map", "labels_from"}
     trims = any(params.get(name) is not None for name in others)
     return {**params, "estimator": "mcd"} if unnamed and trims and not measured else {**params}
 
@@ -192,6 +210,8 @@ def _check_options(options: Options) -> None:
             raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
     check_choice(options.start, get_args(Start), "start")
     check_choice(options.feature_map, get_args(FeatureMap), "feature_map")
+    if options.labels_from is not None:
+        check_choice(options.labels_from, get_args(LabelsFrom), "labels_from")
     if options.n_starts > 1 and options.start != "random":
         raise ValueError(
             f"n_starts={options.n_starts} needs start='random'; start={options.start!r} has its "

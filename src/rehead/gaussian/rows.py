@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -10,14 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rehead._typing import Array, Features, MappedFeatures, RowMap
+from rehead._typing import Array, Features, MappedFeatures, RowMap, some_rows
+from rehead.gaussian import at_hand
+from rehead.gaussian.at_hand import rows_at_hand as rows_at_hand
 from rehead.gaussian.blas import syrk
 from rehead.gaussian.far import far_rows
-from rehead.gaussian.kernels import BLOCK, Moments, Rows, Subset, evenly_spaced
-from rehead.gaussian.threads import ordered_map, own_threads, ranges
+from rehead.gaussian.kernels import BLOCK, Rows, Subset, evenly_spaced
+from rehead.gaussian.tasks import map_parts
+from rehead.gaussian.threads import own_threads, ranges
 
-IN_MEMORY = 64 * 2**20
-"""Bytes that mapped or joined rows may take; more are made anew each time they are read."""
 SHIFT_ROWS = 15
 """Rows whose median is subtracted before anything is multiplied. A handful is enough: the point is
 to remove an offset many times the spread, which single precision would not survive. A mean would
@@ -42,6 +43,8 @@ class ByClass:
         A point near each class, subtracted before moments are formed.
     before : ByClass or None
         The rows as they were, where ``X`` is a map of them.
+    drawn : boolean array of shape (N,) or None
+        Trusted rows that were drawn at random.
     """
 
     X: Features
@@ -51,6 +54,7 @@ class ByClass:
     trusted: Array | None
     shifts: Array
     before: ByClass | None = None
+    drawn: Array | None = None
 
     @property
     def n_classes(self) -> int:
@@ -76,19 +80,33 @@ class ByClass:
                 near[rows] = True
         return near
 
-    def with_trusted(self, trusted: Array | None) -> ByClass:
+    def with_trusted(self, trusted: Array | None, drawn: Array | None = None) -> ByClass:
         """The same rows, some of which have labels that are known to be right."""
-        return self if trusted is None else replace(self, trusted=trusted)
+        return self if trusted is None else replace(self, trusted=trusted, drawn=drawn)
 
-    def mapped(self, row_map: RowMap) -> ByClass:
+    def mapped(self, row_map: RowMap, parts: int = 1) -> ByClass:
         """The same rows after a map of their features.
 
-        They are read many times, so they are kept in memory where that is little.
+        They are read many times, so they are kept in memory where that is little: this, and as many
+        other ``parts`` as there are at the same time.
         """
         lazy = MappedFeatures(self.X, row_map)
         size = len(lazy) * lazy.shape[1] * lazy.dtype.itemsize
-        X = lazy[:] if size <= IN_MEMORY else lazy
+        X = lazy[:] if size * parts <= at_hand.IN_MEMORY else lazy
         return replace(self, X=X, shifts=_points_near(X, self.rows), before=self)
+
+    def of_classes(self, classes: slice) -> ByClass:
+        """Some of the classes, without the rows of the others: to be sent away."""
+        rows = self.rows[classes]
+        numbers, bounds = np.concatenate(rows), np.cumsum([0, *map(len, rows)])
+        return ByClass(
+            some_rows(self.X, numbers),
+            self.codes[numbers] - (classes.start or 0),
+            [np.arange(a, b) for a, b in pairwise(bounds.tolist())],
+            None if self.weights is None else self.weights[numbers],
+            None if self.trusted is None else self.trusted[numbers],
+            self.shifts[classes],
+        )
 
     def class_weights(self, c: int) -> Array | None:
         """Weights of the rows of class ``c``."""
@@ -125,6 +143,7 @@ def group_by_class(
     *,
     weights: Array | None = None,
     trusted: Array | None = None,
+    drawn: Array | None = None,
 ) -> ByClass:
     """Group rows by class code 0 .. C-1.
 
@@ -140,7 +159,8 @@ def group_by_class(
         order = order[weights[order] > 0]
     bounds = np.searchsorted(codes[order], np.arange(n_classes + 1))
     rows = [order[a:b] for a, b in pairwise(bounds)]
-    return ByClass(X, codes, rows, weights, trusted, _points_near(X, rows))
+    shifts = _points_near(X, rows)
+    return ByClass(X, codes, rows, weights, trusted, shifts, drawn=drawn)
 
 
 def _points_near(X: Features, rows: list[Array]) -> Array:
@@ -156,22 +176,6 @@ def _point_near(X: Features, rows: Array) -> Array:
     middle = len(sampled) // 2
     point: Array = np.partition(sampled, middle, axis=0)[middle]
     return point
-
-
-def rows_at_hand(X: Features, rows: Array) -> tuple[Features, Array]:
-    """Some rows that are read many times, and their numbers in what holds them.
-
-    What is made each time it is asked for is made once, where that is little: mapped rows, which
-    cost most, and others if they are few of all, or small.
-    """
-    size = len(rows) * X.shape[1] * X.dtype.itemsize
-    little = max(IN_MEMORY, len(X) * X.shape[1] * X.dtype.itemsize // 4)
-    if isinstance(X, np.ndarray) or (size > little and not isinstance(X, MappedFeatures)):
-        return X, rows
-    made = np.empty((len(rows), X.shape[1]), X.dtype)
-    for a in range(0, len(rows), BLOCK):
-        made[a : a + BLOCK] = X[rows[a : a + BLOCK]]
-    return made, np.arange(len(rows))
 
 
 class PooledMoments(NamedTuple):
@@ -209,15 +213,56 @@ class Total(NamedTuple):
         return PooledMoments(weights, means, np.asfortranarray(self.scatter - apart.T @ apart))
 
 
-def pool(data: ByClass, parts: Iterable[tuple[int, Moments]]) -> PooledMoments:
-    """Add up the moments of the classes (about their shifts), one class at a time."""
-    C, d = data.n_classes, data.n_features
-    weights, totals = np.zeros(C), np.zeros((C, d))
-    gram = np.zeros((d, d), order="F")
-    for c, m in parts:
-        weights[c], totals[c] = m.weight, m.total
-        gram += m.gram
-    return _from_sums(data, weights, totals, gram)
+class SomeClasses(NamedTuple):
+    """Rows of some classes, one class after the other, of which moments are formed.
+
+    Attributes
+    ----------
+    features : features
+    row_numbers : array of shape (n,)
+    bounds : array
+        Where the rows of each class begin, and where those of the last one end.
+    shifts : array of shape (classes, d)
+    weights : array of shape (n,) or None
+    dtype : dtype or None
+        Of the moments; that of the features by default.
+    """
+
+    features: Features
+    row_numbers: Array
+    bounds: Array
+    shifts: Array
+    weights: Array | None
+    dtype: Any
+
+
+class ClassSums(NamedTuple):
+    """Of some classes: weights, sums of the rows about the shifts, and the Gram matrix of all."""
+
+    weights: Array
+    totals: Array
+    gram: Array
+
+
+def class_sums(part: SomeClasses) -> ClassSums:
+    """Add up rows; a block may span classes."""
+    bounds, w, (n_classes, d) = part.bounds, part.weights, part.shifts.shape
+    rows = Rows(part.features, part.dtype, most=len(part.row_numbers))
+    weights, totals = np.zeros(n_classes), np.zeros((n_classes, d))
+    gram = np.zeros((d, d), rows.dtype, order="F")
+    for where, block in rows.blocks(part.row_numbers, np.zeros(d)):
+        start, stop = where.start, where.stop
+        first, last = np.searchsorted(bounds, [start, stop - 1], side="right") - 1
+        for c in range(first, last + 1):
+            a, b = max(bounds[c], start), min(bounds[c + 1], stop)
+            of_class = block[a - start : b - start]
+            of_class -= part.shifts[c]
+            weights[c] += b - a if w is None else w[a:b].sum()
+            totals[c] += of_class.sum(axis=0) if w is None else w[a:b] @ of_class
+        if w is not None:
+            block *= np.sqrt(w[start:stop])[:, None]
+        syrk(gram, block, 1.0)
+    return ClassSums(weights, totals, gram)
 
 
 @own_threads()
@@ -232,39 +277,32 @@ def pooled_moments(data: ByClass, subsets: list[Subset], dtype: Any = None) -> P
     bounds = np.cumsum([0] + [len(s.positions) for s in subsets])
     weighted = any(s.weights is not None for s in subsets)
     w = np.concatenate([_weights(s) for s in subsets]) if weighted else None
-
-    def part(span: slice) -> tuple[Array, Array, Array]:
-        rows = Rows(data.X, dtype, most=span.stop - span.start)
-        weights, totals = np.zeros(C), np.zeros((C, d))
-        gram = np.zeros((d, d), rows.dtype, order="F")
-        for where, block in rows.blocks(index[span], np.zeros(d)):
-            start, stop = span.start + where.start, span.start + where.stop
-            first, last = np.searchsorted(bounds, [start, stop - 1], side="right") - 1
-            for c in range(first, last + 1):
-                a, b = max(bounds[c], start), min(bounds[c + 1], stop)
-                of_class = block[a - start : b - start]
-                of_class -= data.shifts[c]
-                weights[c] += b - a if w is None else w[a:b].sum()
-                totals[c] += of_class.sum(axis=0) if w is None else w[a:b] @ of_class
-            if w is not None:
-                block *= np.sqrt(w[start:stop])[:, None]
-            syrk(gram, block, 1.0)
-        return weights, totals, gram
-
     flops = float(len(index)) * d * d
+    spans = ranges(len(index), flops, BLOCK)
+    # The classes that a span begins and ends in; only these are looked at.
+    ends = [np.searchsorted(bounds, [s.start, s.stop - 1], side="right") - 1 for s in spans]
+    classes = [slice(int(first), int(last) + 1) for first, last in ends]
+
+    def parts() -> Iterator[SomeClasses]:
+        for span, of in zip(spans, classes, strict=True):
+            cut = bounds[of.start : of.stop + 1].clip(span.start, span.stop) - span.start
+            weights = None if w is None else w[span]
+            yield SomeClasses(data.X, index[span], cut, data.shifts[of], weights, dtype)
+
     weights, totals, gram = np.zeros(C), np.zeros((C, d)), np.zeros((d, d), order="F")
-    for sums in ordered_map(part, ranges(len(index), flops, BLOCK), flops):
-        weights += sums[0]
-        totals += sums[1]
-        gram += sums[2]
-    return _from_sums(data, weights, totals, gram)
+    for of, sums in zip(classes, map_parts(class_sums, parts(), flops, data.X), strict=True):
+        weights[of] += sums.weights
+        totals[of] += sums.totals
+        gram += sums.gram
+    return from_sums(data, weights, totals, gram)
 
 
 def _weights(subset: Subset) -> Array:
     return np.ones(len(subset.positions)) if subset.weights is None else subset.weights
 
 
-def _from_sums(data: ByClass, weights: Array, totals: Array, gram: Array) -> PooledMoments:
+def from_sums(data: ByClass, weights: Array, totals: Array, gram: Array) -> PooledMoments:
+    """Means and scatter, from sums about the shifts."""
     # A class that lost all its rows keeps its shift as mean; its weight is 0.
     relative = totals / np.maximum(weights, np.finfo(float).tiny)[:, None]
     scatter = gram - totals.T @ relative

@@ -8,13 +8,16 @@ the labels clearly more likely than the Gaussians do alone.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from rehead._rowhash import fingerprint
 from rehead._typing import Array, some_rows
 from rehead.gaussian.anchored import Trusted
 from rehead.gaussian.calibration import Pool, calibrate, pool
+from rehead.gaussian.guesses import Scored, with_guesses
 from rehead.gaussian.labelnoise import NoiseModel, fit_noise
 from rehead.gaussian.linear import SecondOpinion
 from rehead.gaussian.logistic import (
@@ -82,25 +85,31 @@ def second_opinion(rows: TrainingRows, found: Trusted, rng: np.random.Generator)
     counts, T = rows.counts[rows.sampled], found.noise.transition
     if (counts > 0).sum() < SETTINGS.fewest_rows_for_second * rows.n_classes:
         return None
+    if rows.n_classes > SETTINGS.most_classes_for_second:
+        return None
     told = Told(found.scores.astype(np.float64), rows.sampled_codes, counts, T)
     learnt = rows_to_learn_from(rows, rng)
     noisy = noisy_rows(rows, learnt, T)
     # Features of one map are alike; others have units of their own.
     alike = rows.data.before is not None
     scaling = scaling_of(noisy.X, noisy.rows[noisy.counts > 0], alike=alike)
-    ridge = best_ridge(noisy, scaling, told, np.searchsorted(learnt, rows.sampled), rng)
+    same, at = same_features(rows, learnt), np.searchsorted(learnt, rows.sampled)
+    held = folds_of(told.codes, counts, rng, same[at]) == 0
+    ridge = best_ridge(noisy, scaling, told, at, held)
     if ridge is None:
         return None
     folds = np.full(len(rows.codes), -1)
-    folds[learnt] = folds_of(rows.codes[learnt], noisy.counts, rng)
+    folds[learnt] = folds_of(rows.codes[learnt], noisy.counts, rng, same)
     regressions = cross_fit(noisy, scaling, ridge, folds[learnt])
     others = regressions.scores(some_rows(rows.data.X, rows.sampled), folds[rows.sampled])
     best, nats = told.pooled(others)
     if not clearly_better(nats, told.nats_alone(), rows.sampled_doubtful, SETTINGS.clear_gain):
         return None
     joint = best.joint(told.scores, others)
-    noise = fit_noise(joint, told.codes, counts=rows.sampled_doubtful)
-    noise = noise._replace(wrong=share_of_wrong(rows, noise.trust(joint, told.codes)))
+    doubtful = rows.sampled_doubtful
+    noise = fit_noise(joint, told.codes, counts=doubtful)
+    both = Scored(joint, told.codes, doubtful)
+    noise = with_guesses(noise, both, partial(share_of_wrong, rows))
     opinion = SecondOpinion(regressions.times(best.factor), best.temperature, folds)
     return Joint(opinion, best.offsets, noise, best.posterior(told.scores, others))
 
@@ -127,26 +136,35 @@ def noisy_rows(rows: TrainingRows, learnt: Array, T: Array) -> NoisyRows:
     return NoisyRows(X, at, of_label, rows.counts[learnt])
 
 
-def folds_of(codes: Array, counts: Array, rng: np.random.Generator) -> Array:
+def same_features(rows: TrainingRows, learnt: Array) -> Array:
+    """A number for each row, which rows that are the same (before a map) have in common."""
+    data = rows.data if rows.data.before is None else rows.data.before
+    return fingerprint(some_rows(data.X, learnt), np.zeros(len(learnt), np.int64))
+
+
+def folds_of(
+    codes: Array, counts: Array, rng: np.random.Generator, same: Array | None = None
+) -> Array:
     """A fold for each row that counts; -1 for the others, of which a fold must not consist."""
     folds, counted = np.full(len(codes), -1), np.flatnonzero(counts > 0)
-    folds[counted] = deal(codes[counted], rng)
+    folds[counted] = deal(codes[counted], rng, None if same is None else same[counted])
     return folds
 
 
 def best_ridge(
-    noisy: NoisyRows, scaling: Scaling, told: Told, at: Array, rng: np.random.Generator
+    noisy: NoisyRows, scaling: Scaling, told: Told, at: Array, held: Array
 ) -> float | None:
     """The ridge under which labels of one fold are most likely, from strong ones to weak ones.
 
-    ``at`` says where the rows with scores are among those to learn from. None where none of them
+    ``at`` says where the rows with scores are among those to learn from, ``held`` which of them are
+    in that fold. None where none of them
     makes the labels of that fold more likely than the Gaussians alone do: that is the end of it.
     """
-    held = folds_of(told.codes, told.counts, rng) == 0
     kept = np.zeros(len(noisy.rows), bool)
     kept[at[~held]] = True
     X, of_fold = noisy.X[noisy.rows[at[held]]], told.only(held)
-    best, least, worse = None, of_fold.mean(of_fold.nats_alone()), 0
+    alone = of_fold.mean(of_fold.nats_alone())
+    best, least, worse = None, np.inf, 0
     for ridge in SETTINGS.ridges:
         found = fit_logistic(noisy.only(kept), scaling, ridge)
         nats = of_fold.mean(of_fold.pooled(found.of(X))[1])
@@ -154,6 +172,6 @@ def best_ridge(
             best, least, worse = ridge, nats, 0
             continue
         worse += 1
-        if best is not None and worse == 2:  # still weaker ridges would not do
+        if worse == 2:  # still weaker ridges would not do
             break
-    return best
+    return best if least < alone else None

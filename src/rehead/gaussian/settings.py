@@ -21,10 +21,27 @@ class Settings:
     standard_errors: float = _setting(2.0, "a difference of this many standard errors is clear")
     # Reading the noise off at anchors, and calibrating scores (labelnoise.py, calibration.py).
     noise_sample: int = _setting(5_000, "rows that a noise model is fitted to, at most")
+    noise_sample_of_class: int = _setting(
+        10, "and as many for each class, if that is more: for many classes"
+    )
+    most_scores: int = _setting(
+        30_000_000, "scores of these rows that are in memory, at most, if that leaves enough rows"
+    )
+    near_classes: int = _setting(
+        128,
+        "classes of a row whose scores a noise model looks at, at most: the best, and its label",
+    )
     anchor_shares: tuple[float, ...] = _setting(
         (0.3, 0.1), "share of the samples predicted as a class that are its anchors; then fewer"
     )
     fewest_anchors: int = _setting(30, "anchors of a class, at least, if it has that many samples")
+    few_classes: int = _setting(
+        20, "with more classes than this, small ones have anchors in common, and more rows are read"
+    )
+    fewest_common_anchors: int = _setting(300, "anchors of small classes together, at least")
+    fewer_anchor_shares: tuple[float, ...] = _setting(
+        (0.03,), "and still smaller shares of the samples that are taken for small classes"
+    )
     borrowed_anchors: tuple[float, ...] = _setting(
         (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0),
         "anchors that a class may borrow from all others; the counts choose",
@@ -35,12 +52,36 @@ class Settings:
     offset_ridge: float = _setting(
         5.0, "samples that speak against the offset of a class in a calibration"
     )
+    # Whether labels of hard samples are guesses (guesses.py).
+    slack_of_guesses: float = _setting(
+        0.02, "share of labels that disagree with the best class for no reason, at most"
+    )
+    range_of_guesses: float = _setting(
+        0.06, "if this share of labels or more disagrees all the same, hard samples are guessed"
+    )
+    mostly_guessed: float = _setting(
+        0.3,
+        "if labels of hard samples are guesses as far as this or more, the last estimate is stiff,"
+        " and no regression is asked",
+    )
+    stiff_shrinkage: float = _setting(
+        0.3, "shrinkage of stiff estimates, which do not follow guesses, or a machine's errors"
+    )
+    doubtful_overlap: float = _setting(
+        0.45, "share of what seems overlap that may be taken for noise: the noise may be less by it"
+    )
+    misled_share: float = _setting(
+        0.1, "share of guesses that may mislead the classifier too: the noise may be more by it"
+    )
     # Trust in labels, round by round (anchored.py).
     shrinkages: tuple[float, ...] = _setting(
         (0.02, 0.1, 0.3, 0.6, 0.9), "shrinkage is chosen from these, towards identity or diagonal"
     )
     scarce_shrinkages: tuple[float, ...] = _setting(
         (0.97, 0.99), "and from these, where samples are scarce"
+    )
+    screened: int = _setting(
+        3, "of many classes, so many are compared on all sampled rows: the best on a quarter"
     )
     scarce_rows: float = _setting(2, "with fewer samples per feature than this, they are scarce")
     strong_shrinkages: tuple[float, ...] = _setting(
@@ -51,6 +92,9 @@ class Settings:
     )
     clear_gain: float = _setting(
         0.005, "nats per label by which strong shrinkage must be better, at least"
+    )
+    settled_trust: float = _setting(
+        3e-4, "a round is the last if it changes trust in labels by less than this, on average"
     )
     trust_powers: tuple[float, ...] = _setting(
         (1.0, 2.0), "powers of the odds of a right label that samples are weighted by, in turn"
@@ -65,6 +109,9 @@ class Settings:
     logistic_steps: int = _setting(40, "steps of the search for a regression, at most")
     fewest_rows_for_second: int = _setting(
         20, "rows for each class, at least; with fewer, there is no second opinion"
+    )
+    most_classes_for_second: int = _setting(
+        250, "classes, at most; with more, a regression costs more than all else"
     )
     logistic_rows: int = _setting(20_000, "rows that a regression learns from, at most")
     lost_share: float = _setting(
@@ -81,6 +128,27 @@ class Settings:
         100.0,
         "rows whose squared distance from the middle is this many times the usual one"
         " or more belong to no class",
+    )
+    # Labels that a machine made (machine.py).
+    mixture_rounds: int = _setting(20, "rounds of the mixture of a machine's labels, at most")
+    own_units: float = _setting(
+        30.0,
+        "columns have units of their own if one varies so many times as much as the usual one;"
+        " then shrinkage is towards the diagonal",
+    )
+    most_moved: float = _setting(
+        0.125,
+        "the mixture runs away if it takes a larger share of the samples for other classes"
+        " than the first estimates do; then agreement takes its place",
+    )
+    agreement_rounds: int = _setting(2, "rounds of agreement in its place, at most")
+    # Trusted labels that were drawn at random (trusted.py).
+    fewest_trusted: int = _setting(20, "trusted labels that it takes to choose between ways")
+    trusted_errors: float = _setting(
+        1.0, "standard errors by which another way must make trusted labels more likely"
+    )
+    trusted_prior: float = _setting(
+        10.0, "weight of what is known of a temperature before trusted labels are asked"
     )
     # A map of the features (kernel_map.py).
     kernel_widths: tuple[float, ...] = _setting(

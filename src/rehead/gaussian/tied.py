@@ -110,15 +110,6 @@ class TiedGaussians:
         scores += self.bias
         return scores
 
-    def calibrated(self, scores: Array) -> Array:
-        """Calibrate scores that were computed elsewhere, without a sample for example."""
-        scores = scores / self.temperature
-        return scores if self.offsets is None else scores + self.offsets
-
-    def posterior_of_scores(self, scores: Array) -> Array:
-        """The calibrated posterior, in double precision, of scores that were computed elsewhere."""
-        return softmax(self.calibrated(scores).astype(np.float64), overwrite=True)
-
     def log_posterior(self, X: Features) -> Array:
         """Bayes' rule, in logarithms."""
         scores = self.scores(X)

@@ -12,7 +12,7 @@ import numpy as np
 from rehead._typing import Array, some_rows
 from rehead.gaussian.calibration import Priors, calibrate
 from rehead.gaussian.composition import Composition
-from rehead.gaussian.kernels import MIN_SLACK, Subset
+from rehead.gaussian.kernels import MIN_SLACK, Subset, evenly_spaced
 from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
 from rehead.gaussian.rows import ByClass, PooledMoments, pooled_moments
 from rehead.gaussian.settings import SETTINGS
@@ -36,11 +36,19 @@ def regularisations(amounts: tuple[float, ...]) -> tuple[Regularisation, ...]:
     return tuple(Regularisation(a, diagonal) for diagonal in (False, True) for a in amounts)
 
 
+def stiff_to(pooled: PooledMoments, shrinkage: Shrinkage) -> Regularisation:
+    """Shrinkage towards the identity; towards the diagonal where columns have their own units."""
+    spread = np.sqrt(np.diag(pooled.covariance))
+    usual = np.median(spread[spread > 0]) if spread.any() else 1.0
+    return Regularisation(shrinkage, bool(spread.max() > SETTINGS.own_units * usual))
+
+
 class TrainingRows(NamedTuple):
     """The rows, their classes, and how often each counts (0: not at all).
 
     The noise model is fitted to the ``sampled`` rows; a count of 1 is a weight of ``unit``; moments
-    are formed in ``dtype``.
+    are formed in ``dtype``. ``whole`` are those of all rows, trusted alike: rounds begin with them,
+    more than once.
     """
 
     data: ByClass
@@ -49,6 +57,7 @@ class TrainingRows(NamedTuple):
     sampled: Array
     unit: float = 1.0
     dtype: Any = None
+    whole: PooledMoments | None = None
 
     @property
     def n_classes(self) -> int:
@@ -64,12 +73,24 @@ class TrainingRows(NamedTuple):
         return self.codes[self.sampled]
 
     @property
+    def not_sampled(self) -> Array:
+        """Numbers of the other rows."""
+        others = np.ones(len(self.codes), bool)
+        others[self.sampled] = False
+        return np.flatnonzero(others)
+
+    @property
     def sampled_doubtful(self) -> Array:
-        """How often each sampled row counts for the noise: labels that are known say nothing."""
+        """How often each sampled row counts for the noise.
+
+        Labels that were drawn at random and made right say nothing about it. Those that were
+        checked because they looked wrong count: without them, only labels that agree with an
+        earlier model would be left, and would vouch for it.
+        """
         counts = self.counts[self.sampled]
-        if self.data.trusted is None:
+        if self.data.drawn is None:
             return counts
-        doubtful = np.where(self.data.trusted[self.sampled], 0.0, counts)
+        doubtful = np.where(self.data.drawn[self.sampled], 0.0, counts)
         return doubtful if doubtful.any() else counts
 
     def with_known(self, trust: Array) -> Array:
@@ -80,6 +101,8 @@ class TrainingRows(NamedTuple):
 
     def moments(self, trust: Array) -> PooledMoments:
         """Moments of the classes, samples weighted by trust."""
+        if self.whole is not None and (trust == 1.0).all():
+            return self.whole
         w = trust * self.counts
         subsets = [Subset(np.arange(len(r)), w[r]) for r in self.data.rows]
         return pooled_moments(self.data, subsets, self.dtype)
@@ -89,6 +112,13 @@ class TrainingRows(NamedTuple):
         one_copy = trust * np.minimum(self.counts, 1.0)
         totals = np.bincount(self.codes, weights=trust * self.counts, minlength=self.n_classes)
         return Composition(one_copy, self.codes, totals)
+
+    def fewer(self) -> TrainingRows:
+        """With a quarter of the sampled rows, where that saves much and leaves enough of them."""
+        n = len(self.sampled) // 4
+        if n < SETTINGS.noise_sample // 4 or self.n_classes <= SETTINGS.few_classes:
+            return self
+        return self._replace(sampled=self.sampled[evenly_spaced(len(self.sampled), n)])
 
     def sampled_scores(self, trust: Array, gaussians: TiedGaussians) -> Array:
         """Leave-one-out scores of the sampled rows."""
@@ -106,13 +136,27 @@ def training_rows(data: ByClass, rng: np.random.Generator) -> TrainingRows:
     unit = min(1.0, float(counts[present].mean()))
     counts = np.where(data.near, counts / unit, 0.0)
     sampled = np.flatnonzero(present)
-    if len(sampled) > SETTINGS.noise_sample:
-        sampled = np.sort(rng.choice(sampled, SETTINGS.noise_sample, replace=False))
+    most = rows_for_noise(data.n_classes)
+    if len(sampled) > most:
+        sampled = np.sort(rng.choice(sampled, most, replace=False))
     rows = TrainingRows(data, data.codes, counts, sampled, unit)
-    weakest = Regularisation(SETTINGS.shrinkages[0]).gaussians(rows.moments(np.ones(len(counts))))
+    whole = rows.moments(np.ones(len(counts)))
+    weakest = Regularisation(SETTINGS.shrinkages[0]).gaussians(whole)
     # Single precision does where what is shrunk least has an inverse in it.
     weak = weakest.factor.slack < MIN_SLACK["f"] or weakest.shrunk > 0
-    return rows._replace(dtype=np.float64) if weak else rows
+    return rows._replace(dtype=np.float64) if weak else rows._replace(whole=whole)
+
+
+def rows_for_noise(n_classes: int) -> int:
+    """Rows that the noise model sees: more for more classes, as far as there is memory for.
+
+    Examples
+    --------
+    >>> [rows_for_noise(n) for n in (2, 100, 1000, 5000)]
+    [5000, 5000, 10000, 6000]
+    """
+    wanted = SETTINGS.noise_sample_of_class * n_classes
+    return max(SETTINGS.noise_sample, min(wanted, SETTINGS.most_scores // n_classes))
 
 
 def share_of_wrong(rows: TrainingRows, right: Array) -> float:

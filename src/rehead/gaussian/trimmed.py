@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from rehead._typing import Array, some_rows
+from rehead._typing import Array, row_spans, some_rows
 from rehead.gaussian.classwise import class_support, tie
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.fit import Fit, fit_of_subsets
@@ -54,8 +54,10 @@ def _nearest_clusters(data: ByClass, gaussians: TiedGaussians, k: float) -> ByCl
     used = np.arange(len(data.X))
     if data.weights is not None:
         used = np.flatnonzero(data.weights > 0)
-    D = gaussians.distances(some_rows(data.X, used))
-    assigned, nearest = D.argmin(axis=1), D.min(axis=1)
+    assigned, nearest = np.empty(len(used), np.int64), np.empty(len(used), data.X.dtype)
+    for span in row_spans(len(used), max(data.n_classes, data.n_features)):
+        D = gaussians.distances(some_rows(data.X, used[span]))
+        assigned[span], nearest[span] = D.argmin(axis=1), D.min(axis=1)
     if data.trusted is not None:
         trusted = data.trusted[used]
         assigned = np.where(trusted, data.codes[used], assigned)

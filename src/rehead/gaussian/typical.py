@@ -26,7 +26,7 @@ samples, is the result: uniform on new samples of the same kind, whatever the tw
 and however they depend on each other.
 
 With a kernel map, what is far is mapped to 0 and may be near the classes. There the residual is
-instead how far a row is from all landmarks, ``KernelMap.remoteness``.
+instead how far a row is from its class before the map (``unmapped.py``).
 
 Leave-one-out distances are those of ``leave_one_out.py``, exact; the plane is left as it is, which
 for classes of thirty samples still makes no difference that can be seen in the p-values.
@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,6 +49,7 @@ from rehead.gaussian.kernels import evenly_spaced
 from rehead.gaussian.leave_one_out import leave_one_out_scores
 from rehead.gaussian.threads import own_threads
 from rehead.gaussian.tied import TiedGaussians
+from rehead.gaussian.unmapped import nearest_distances
 
 QUANTILES = 1001
 """Quantiles that a distribution is kept as."""
@@ -187,30 +189,44 @@ def distances_apart(D: Array, plane: Plane) -> Array:
     return np.column_stack([relative, np.zeros(len(D)) if plane.whole else residual])
 
 
+class Map(NamedTuple):
+    """A map, and Gaussians of the features as they are (not kept by early files)."""
+
+    of_rows: KernelMap
+    unmapped: TiedGaussians | None
+
+    def how_far(self, X: Features, inside: Composition) -> Array:
+        """How far rows are from everything, which the map hides; without themselves."""
+        if self.unmapped is None:
+            return self.of_rows.remoteness(X)
+        return nearest_distances(self.unmapped, X, inside)
+
+
 def strange_distances(
     g: TiedGaussians,
     X: Features,
     codes: Array,
     inside: Composition,
-    kernel_map: KernelMap | None = None,
+    mapped_by: Map | None = None,
 ) -> Array:
     """Relative distance and residual of each row, in blocks; shape (n, 2).
 
     Rows that the estimates contain are judged without themselves. Where the Gaussians are those of
-    a map, which hides what is far, the residual is the distance from its landmarks.
+    a map, which hides what is far, the residual is what its rows were before.
     """
     plane = plane_of_means(g)
     unit = replace(g, priors=np.ones(len(g.priors)))
-
-    def reduce(scores: Array, _: Array) -> Array:
-        return distances_apart(-2.0 * scores, plane)
-
-    if kernel_map is None:
+    reduce = partial(_apart, plane)
+    if mapped_by is None:
         return leave_one_out_scores(unit, X, codes, inside, reduce)
-    mapped = MappedFeatures(X, kernel_map)
+    mapped = MappedFeatures(X, mapped_by.of_rows)
     found = leave_one_out_scores(unit, mapped, codes, inside, reduce)
-    found[:, 1] = kernel_map.remoteness(X)
+    found[:, 1] = mapped_by.how_far(X, inside)
     return found
+
+
+def _apart(plane: Plane, scores: Array, _: Array) -> Array:
+    return distances_apart(-2.0 * scores, plane)
 
 
 def make_reference(
@@ -221,7 +237,7 @@ def make_reference(
     weights: Array,
     *,
     measured: bool,
-    kernel_map: KernelMap | None = None,
+    mapped_by: Map | None = None,
 ) -> Reference:
     """What is usual among some of the training rows, which count by their ``weights``.
 
@@ -233,7 +249,7 @@ def make_reference(
     share = max(FEWEST_ROWS, min(REFERENCE_ROWS, int(SHARE_OF_ROWS * len(usable))))
     sampled = usable[evenly_spaced(len(usable), REFERENCE_ROWS if measured else share)]
     found = strange_distances(
-        g, some_rows(X, sampled), codes[sampled], inside.take(sampled), kernel_map
+        g, some_rows(X, sampled), codes[sampled], inside.take(sampled), mapped_by
     )
     relative, residual = found.T
     w = weights[sampled]

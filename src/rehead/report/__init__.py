@@ -1,5 +1,1 @@
-"""Self-contained HTML pages."""
-
-from rehead.report.demo import write_demo_report
-
-__all__ = ["write_demo_report"]
+"""Pages that people look at, and tables in the terminal."""

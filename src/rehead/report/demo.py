@@ -1,47 +1,50 @@
-"""The demo's report: one HTML file with everything inside, no scripts from elsewhere."""
+"""The demo's page: accuracies of all ways to predict, then the report on each kind of noise."""
 
 from __future__ import annotations
 
-import base64
-import io
 import os
-import platform
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from rehead._typing import Array
+from rehead.evaluation.comparison import SOFTMAX
 from rehead.experiments.demo import DEFAULT, DemoResult, Run, Showcase
 from rehead.files.persist import write_atomically
+from rehead.report.page import Beside, contents_of
+from rehead.report.rendering import render, versions
+from rehead.report.shown import Looks
 
-N_SUSPECTS = 24
-MAP_SIZE = 460
+TITLE = "A new head for a network that learned wrong labels"
+STEPS = [
+    ("Go through the suspects by keyboard, in a browser:", "rehead review demo"),
+    ("The same for a table of your own:", "rehead clean flowers.csv --labels species -o cleaned"),
+    (
+        "Or for your own network and images:",
+        "rehead clean mymodels:net --data photos --validation held-out -o cleaned",
+    ),
+]
+GROUPS = {"softmax": "softmax", "RoG": "rog", "auto": "auto"}
+"""Colours of the bars, by the first word of the way to predict."""
 
 
 def write_demo_report(result: DemoResult, path: str | os.PathLike[str], seconds: float) -> Path:
     """Write the report and return its path."""
-    environment = Environment(
-        loader=PackageLoader("rehead.report"),
-        autoescape=select_autoescape(),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page = environment.get_template("demo.html.j2").render(
+    target = Path(path)
+    page = render(
+        "demo.html.j2",
+        title=TITLE,
         settings=result.settings,
         kept_share=result.kept_share,
         charts=[_chart(result, kind) for kind in result.settings.noises],
         showcases=[_showcase(s, result) for s in result.showcases],
-        layers=list(result.runs[0].clean_kept),
+        n_train=len(result.showcases[0].noisy.labels),
+        steps=STEPS,
         seconds=seconds,
-        versions={name: version(name) for name in ("rehead", "numpy", "scikit-learn", "torch")},
-        python=platform.python_version(),
+        versions=versions("torch"),
     )
-    target = Path(path)
-    write_atomically(target, page.encode())
+    write_atomically(target, page)
     return target
 
 
@@ -50,8 +53,6 @@ def _chart(result: DemoResult, kind: str) -> dict[str, Any]:
     bars = []
     for method in result.methods():
         values = 100.0 * result.accuracies(kind, method)
-        groups = {"softmax": "softmax", "RoG": "rog", "auto": "auto"}
-        group = groups.get(method.split(",")[0], "other")
         bars.append(
             {
                 "method": method,
@@ -59,7 +60,7 @@ def _chart(result: DemoResult, kind: str) -> dict[str, Any]:
                 "low": float(values.min()),
                 "high": float(values.max()),
                 "std": float(values.std(ddof=1)) if len(values) > 1 else None,
-                "group": group,
+                "group": GROUPS.get(method.split(",")[0], "other"),
             }
         )
     by_method = {bar["method"]: bar for bar in bars}
@@ -72,15 +73,12 @@ def _chart(result: DemoResult, kind: str) -> dict[str, Any]:
 
 
 def _showcase(s: Showcase, result: DemoResult) -> dict[str, Any]:
-    worst = s.report.order[:N_SUSPECTS]
     runs = [run for run in result.runs if run.noise == s.noise]
+    looks = Looks(images=digit_images(s))
+    beside = Beside(s.layers, looks, truth=s.digits.train.y, outputs=s.layers[SOFTMAX])
     return {
         "noise": s.noise,
-        "suspects": [_suspect(s, int(i)) for i in worst],
-        "n_right": int(s.noisy.changed[worst].sum()),
-        "points": _map_points(s),
-        "n_wrong": int(s.noisy.changed.sum()),
-        "n_train": len(s.noisy.labels),
+        "contents": contents_of(s.report, beside),
         "fitted": _mean(runs, "fitted"),
         "noise_rate": _mean(runs, "noise_rate"),
         "noise_estimate": _mean(runs, "noise_estimate"),
@@ -88,51 +86,14 @@ def _showcase(s: Showcase, result: DemoResult) -> dict[str, Any]:
             layer: float(np.mean([run.clean_kept[layer] for run in runs]))
             for layer in runs[0].clean_kept
         },
-        "true_transition": s.noisy.transition.tolist(),
-        "transition": s.report.transition.tolist(),
     }
+
+
+def digit_images(s: Showcase) -> Array:
+    """The training digits, black on white."""
+    pixels: Array = (255 * (1.0 - s.digits.train.X)).astype(np.uint8).reshape(-1, 8, 8)
+    return pixels
 
 
 def _mean(runs: list[Run], field: str) -> float:
     return float(np.mean([getattr(run, field) for run in runs]))
-
-
-def _suspect(s: Showcase, i: int) -> dict[str, Any]:
-    return {
-        "image": _png(s.digits.train.X[i].reshape(8, 8)),
-        "id": int(s.digits.train.ids[i]),
-        "given": int(s.noisy.labels[i]),
-        "suggested": int(s.report.suggested[i]),
-        "probability": float(s.report.suggested_probability[i]),
-        "true": int(s.digits.train.y[i]),
-    }
-
-
-def _png(pixels: Array) -> str:
-    """A data URI of a digit, black on white."""
-    from PIL import Image
-
-    buffer = io.BytesIO()
-    Image.fromarray((255 * (1.0 - pixels)).astype(np.uint8)).save(buffer, "png")
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
-
-
-def _map_points(s: Showcase) -> list[dict[str, Any]]:
-    """The features on a plane, by t-SNE: each digit at its place, coloured by its given label."""
-    from sklearn.manifold import TSNE
-
-    scaled = s.features / (s.features.std(axis=0) + 1e-6)
-    plane = TSNE(random_state=0, init="pca", max_iter=500, perplexity=30).fit_transform(scaled)
-    low, high = plane.min(axis=0), plane.max(axis=0)
-    xy = 12 + (plane - low) / (high - low) * (MAP_SIZE - 24)
-    return [
-        {
-            "x": round(float(x), 1),
-            "y": round(float(y), 1),
-            "given": int(s.noisy.labels[i]),
-            "true": int(s.digits.train.y[i]),
-            "wrong": bool(s.noisy.changed[i]),
-            "suspect": bool(s.report.suggested[i] != s.noisy.labels[i]),
-        }
-        for i, (x, y) in enumerate(xy)
-    ]

@@ -19,6 +19,7 @@ from rehead.torch.arguments import as_arguments, in_precision, network_dtype
 from rehead.torch.batches import Batch, Keys, check_keys, read_loader
 from rehead.torch.extracted import Features, open_features
 from rehead.torch.layers import auto_layers, witness_layers
+from rehead.torch.parts import Part, samples_of
 from rehead.torch.pooling import Pool
 from rehead.torch.running import Run
 from rehead.torch.storing import Samples, store_features
@@ -99,12 +100,16 @@ def extract_features(
 
 
 class Wanted(NamedTuple):
-    """What is to be extracted; ``n_outputs`` is the width of the logits, where it is known."""
+    """What is to be extracted; ``n_outputs`` is the width of the logits, where it is known.
+
+    ``part`` is that of the samples which is to be read.
+    """
 
     layers: Layers | str
     pool: Pool | Mapping[str, Pool] = "mean"
     keys: Keys | None = None
     n_outputs: int | None = None
+    part: Part | None = None
 
 
 def extract(
@@ -132,6 +137,7 @@ def _extract(
     store: str | os.PathLike[str] | None,
     progress: bool | None,
 ) -> Features:
+    loader = samples_of(loader, wanted.part)
     batches = read_loader(loader, wanted.keys)
     layers = wanted.layers
     if isinstance(layers, str) and layers in CHOSEN:
@@ -143,7 +149,9 @@ def _extract(
         if store is None:
             return _in_memory(run.chunks(batches, wanted.n_outputs), advance)
         once = isinstance(loader, Iterator)
-        samples = Samples(batches, None if once else lambda: read_loader(loader, wanted.keys))
+        order = "" if wanted.part is None else wanted.part.order
+        again = None if once else lambda: read_loader(loader, wanted.keys)
+        samples = Samples(batches, again, order)
         store_features(store, samples, run, wanted.n_outputs, advance)
     return open_features(store)
 

@@ -16,10 +16,9 @@ from torch.utils.data import DataLoader, Dataset
 from rehead import _validation as check
 from rehead._columns import as_column
 from rehead._typing import Array
+from rehead.files.images import IMAGES, image_files
 from rehead.files.tables import Table, read_table
 
-IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp")
-"""How files of images end."""
 SIZE = 224
 """Width and height of images where no transform is given."""
 BATCH = 64
@@ -133,11 +132,7 @@ def image_folder(
     folder = Path(folder)
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder {folder}.")
-    files = sorted(
-        file
-        for file in folder.rglob("*")
-        if file.suffix.lower() in IMAGES and not _is_hidden(file.relative_to(folder))
-    )
+    files = image_files(folder)
     if not files:
         raise ValueError(
             f"{folder} holds no images ({', '.join(IMAGES)}). They must lie in folders by class: "
@@ -345,10 +340,6 @@ def _join_texts(
 
 def _column(values: Sequence[Any]) -> Array | None:
     return None if values[0] is None else as_column(values)
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
 
 
 def _existing(file: str | os.PathLike[str]) -> Path:

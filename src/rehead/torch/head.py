@@ -74,7 +74,7 @@ class RobustHead:
     keys : mapping, optional
         Entries of batches that are dicts; see :func:`extract_features`.
     **options
-        Of :class:`rehead.LayerEnsemble`: ``preset``, ``shrinkage``, ``random_state``, ...
+        Of :class:`rehead.LayerEnsemble`: ``preset``, ``labels_from``, ``random_state``, ...
 
     Attributes
     ----------
@@ -149,8 +149,8 @@ class RobustHead:
         validation : loader or data set, optional
             Samples the network was *not* trained on, with labels as noisy, for the weights of the
             layers, and to tell which layers memorised the training labels.
-        trusted : boolean array-like, optional
-            Training samples whose label is known to be right, in the order of the data set.
+        trusted : array-like, optional
+            Training samples whose label is known to be right, as for :class:`rehead.LayerEnsemble`.
         groups : array-like, optional
             Which training samples belong together (frames of a film), in the order of the data set.
             Without ``validation``, a group is held out as a whole or not at all.

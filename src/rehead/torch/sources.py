@@ -41,7 +41,7 @@ def iterate(source: Any) -> Iterable[Any]:
     """
     if isinstance(source, DataLoader):
         return _in_order(source)
-    if _is_data_set(source):
+    if is_data_set(source):
         return DataLoader(source, batch_size=DEFAULT_BATCH, collate_fn=collate)
     if isinstance(source, Mapping):
         return _cut_mapping(source)
@@ -64,7 +64,7 @@ def _in_order(loader: DataLoader[Any]) -> Iterable[Any]:
     """A loader that gives all samples of a data set in its order, where there is an order."""
     if isinstance(loader.dataset, IterableDataset):
         return loader
-    sampler, batch_size, drop_last = _sampling(loader)
+    sampler, batch_size, drop_last = sampling(loader)
     sequential = isinstance(sampler, SequentialSampler)
     if sequential and not drop_last:
         return loader
@@ -86,7 +86,7 @@ def _in_order(loader: DataLoader[Any]) -> Iterable[Any]:
     return loader
 
 
-def _sampling(loader: DataLoader[Any]) -> tuple[Any, int | None, bool]:
+def sampling(loader: DataLoader[Any]) -> tuple[Any, int | None, bool]:
     """What draws the samples, how many for a batch, and whether a last, smaller one is dropped."""
     batches = loader.batch_sampler
     if batches is None:  # the data set has batches
@@ -96,7 +96,7 @@ def _sampling(loader: DataLoader[Any]) -> tuple[Any, int | None, bool]:
     return batches.sampler, batches.batch_size, batches.drop_last
 
 
-def _is_data_set(loader: Any) -> bool:
+def is_data_set(loader: Any) -> bool:
     """Whether samples are asked for one by one: of torch, or as Hugging Face's ``datasets`` are."""
     if isinstance(loader, Dataset):
         # One that can only be iterated may give batches, and says itself what it gives.

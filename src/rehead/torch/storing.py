@@ -11,7 +11,7 @@ from torch import nn
 
 from rehead._typing import Array
 from rehead.files.known import KnownRows, Rows
-from rehead.files.manifest import LABELS, OUTPUTS, StoreError
+from rehead.files.manifest import LABELS, ORDER, OUTPUTS, StoreError
 from rehead.files.shards import ShardFiles
 from rehead.files.store import Chunk, StoreWriter
 from rehead.torch.batches import Batch
@@ -30,11 +30,12 @@ class Samples(NamedTuple):
     """Samples that are read.
 
     ``batches`` is a pass over them that has begun; ``again`` begins another one, and is None where
-    they can be read only once.
+    they can be read only once. ``order`` says which part they are, if they are one.
     """
 
     batches: Iterator[Batch]
     again: Callable[[], Iterator[Batch]] | None = None
+    order: str = ""
 
 
 def store_features(
@@ -53,6 +54,8 @@ def store_features(
     """
     names = [tap.name for tap in run.taps]
     origin = made_from(run.taps, run.pooling.pools)
+    if samples.order:
+        origin[ORDER] = dict.fromkeys(names, samples.order)
     fingerprint = network_fingerprint(run.net)
     with StoreWriter(path, names, fingerprint=fingerprint, made_from=origin) as writer:
         if writer.n_rows:

@@ -2,14 +2,15 @@
 
 from rehead.experiments.columns.registry import COLUMNS
 from rehead.experiments.grid.columns import grid_columns
-from rehead.experiments.grid.tasks import LISTS, all_tasks, grid_cells
+from rehead.experiments.grid.tasks import LISTS, grid_cells
 from rehead.experiments.plans import columns_of
 
 
 def test_all_are_known():
     for cell in grid_cells():
         columns = grid_columns(cell)
-        assert len(set(columns)) == len(columns) == 19
+        told = 3 if cell.noise == "semantic" else 0
+        assert len(set(columns)) == len(columns) == 19 + told
         assert set(columns) <= set(COLUMNS)
         assert columns_of(cell) == columns
 
@@ -35,7 +36,15 @@ def test_columns_of_other_lists_are_known_and_no_doubles():
         assert set(columns) <= set(COLUMNS)
         assert not any(name.endswith((", first", "stacked")) for name in columns)
         assert columns[-2:] == ["auto", "oracle"]
-    assert all(task.frozen for name, task in all_tasks().items() if name not in LISTS["accuracy"])
+    assert all(task.frozen for name in ("tabular", "many") for task in LISTS[name].values())
+
+
+def test_people_are_measured_beside_rivals_and_peers():
+    for cell in grid_cells(LISTS["people"], [0]):
+        columns = grid_columns(cell)
+        assert columns_of(cell) == columns
+        assert len(set(columns)) == len(columns)
+        assert {"RoG", "WANN", "mixture", "auto", "oracle"} <= set(columns) <= set(COLUMNS)
 
 
 def test_what_people_take_for_tables_is_there_alone_and_after_cleanlab():

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rehead.experiments.accuracy import read_lists
 from rehead.experiments.grid.page import page, task_table, unseen_table, write_page
 from rehead.experiments.grid.rivals import read_standings
 from rehead.experiments.grid.summary import Grid
@@ -30,8 +31,18 @@ def test_all_cells_are_committed(committed):
 
 def test_the_committed_page_is_of_the_committed_results(committed):
     text = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
-    standings = read_standings(Results(ROOT / "results"))
-    assert text == page(committed, standings), "run: python -m rehead.experiments.accuracy --page"
+    results = Results(ROOT / "results")
+    whole = page(committed, read_standings(results), read_lists(results))
+    assert text == whole, "run: python -m rehead.experiments.accuracy --page"
+
+
+def test_other_lists_have_sections_of_their_own(committed, result_of, cell_of):
+    cell = grid_cells(["wine"], [0])[1]
+    found = Grid.of_results([result_of(cell)])
+    text = page(committed, lists={"tabular": found, "people": Grid([])})
+    section = text.split("## Tables whose classes are not Gaussian")[1]
+    assert "| Wine | uniform 30% | 1 |" in section
+    assert "Noise as people make it" not in text
 
 
 def test_other_results_make_another_page(committed):

@@ -6,7 +6,10 @@ import pytest
 
 from rehead.experiments.cell import Cell
 from rehead.experiments.grid.tasks import (
+    FRESH_SEEDS,
     LISTS,
+    SEEDS,
+    TASKS,
     all_tasks,
     grid_cells,
     settings_of,
@@ -102,11 +105,23 @@ def test_many_classes_are_measured_with_five_noises():
     assert len(set(cells)) == len(cells) == 15
 
 
+def test_people_label_the_same_tasks():
+    assert len(LISTS["people"]) == len(TASKS)
+    for name, task in LISTS["people"].items():
+        assert name == f"{TASKS[name.removesuffix('-people')].name}-people"
+        kinds = [cell.kind for cell in task.cells(0)]
+        assert kinds[:2] == ["annotator20", "annotator40"]
+        boundary = ["part-dependent40", "polynomial-margin40"]
+        assert kinds[2:] == (boundary if task.frozen or "fcn" in name else [])
+        assert all(task_of(cell) == task for cell in task.cells(0))
+
+
 def test_cells_of_the_grid_stay_what_they_were():
     """Their keys are part of the names of committed files."""
     named = {path.stem for path in (ROOT / "results/grid/accuracy").glob("*.json")}
     assert named
-    assert named <= {f"{cell.name}-{cell.key[:8]}" for cell in grid_cells()}
+    cells = grid_cells(seeds=[*SEEDS, *FRESH_SEEDS])
+    assert named <= {f"{cell.name}-{cell.key[:8]}" for cell in cells}
 
 
 def test_of_twitter_a_part_is_a_table_and_the_whole_has_many_classes():

@@ -14,7 +14,7 @@ from rehead.classifier import RobustGaussianClassifier
 from rehead.ensemble import LayerEnsemble
 from rehead.evaluation.comparison import SOFTMAX
 from rehead.experiments.task import Part, Prediction, Task
-from rehead.gaussian.options import PRESETS
+from rehead.gaussian.options import PRESETS, LabelsFrom
 
 Column = Callable[[Task], Prediction]
 
@@ -77,32 +77,44 @@ def auto(task: Task) -> Prediction:
     report = score_labels(model, default_inputs(task.auto, task.train), task.train.y)
     found = dict(zip(model.members_, model.weights_.tolist(), strict=True))
     judges = [] if model.consensus_ is None else list(model.consensus_.judges)
-    return Prediction(
-        model.predict(default_inputs(task.auto, task.test)),
-        report.quality,
-        report.noise_rate,
-        {"weights": found, "judges": judges, "noise_error": report.noise_rate_error},
-    )
+    known = not np.isnan(report.noise_least)
+    details = {
+        "weights": found,
+        "judges": judges,
+        "noise_error": report.noise_rate_error,
+        "noise_range": [report.noise_least, report.noise_most] if known else None,
+    }
+    predicted = model.predict(default_inputs(task.auto, task.test))
+    return Prediction(predicted, report.quality, report.noise_rate, details)
 
 
 def auto_same_layers(task: Task) -> Prediction:
     """The default with the paper's layers, and the softmax."""
-    model = _fit_default(task, task.taps)
+    model = fit_default_on(task, task.taps)
     return Prediction(model.predict(default_inputs(task.taps, task.test)))
 
 
 @lru_cache(maxsize=1)
 def fit_default(task: Task) -> LayerEnsemble:
     """The default; it predicts, and judges labels."""
-    return _fit_default(task, task.auto)
+    return fit_default_on(task, task.auto)
 
 
-def _fit_default(task: Task, layers: tuple[str, ...]) -> LayerEnsemble:
-    inputs = default_inputs(layers, task.train)
+def fit_default_on(
+    task: Task,
+    layers: tuple[str, ...],
+    *,
+    labels_from: LabelsFrom | None = None,
+    trusted: Array | None = None,
+) -> LayerEnsemble:
+    """The default of some layers; rows that are ``trusted`` have their true label."""
+    inputs, y = default_inputs(layers, task.train), task.train.y
+    if trusted is not None:
+        y = np.where(trusted, task.truth, y)
     given = [SOFTMAX] if SOFTMAX in inputs else None
     held_out = default_inputs(layers, task.validation), task.validation.y
-    model = LayerEnsemble(random_state=0, given=given)
-    return model.fit(inputs, task.train.y, validation=held_out)
+    model = LayerEnsemble(labels_from=labels_from, random_state=0, given=given)
+    return model.fit(inputs, y, validation=held_out, trusted=trusted)
 
 
 def oracle(task: Task) -> Prediction:

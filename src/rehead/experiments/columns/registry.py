@@ -9,6 +9,7 @@ from rehead.experiments.columns.gaussian import Column
 from rehead.experiments.columns.peers import PEERS, peer_columns
 from rehead.experiments.columns.pruned import PRUNED
 from rehead.experiments.columns.specialists import SPECIALISTS
+from rehead.experiments.columns.told import TOLD
 
 SOFTMAX, LDA, ROG, AUTO = "softmax", "LDA", "RoG", "auto"
 AUTO_SAME = "auto same layers"
@@ -44,6 +45,7 @@ COLUMNS: dict[str, Column] = {
     **SPECIALISTS,
     **PEERS,
     **peer_columns(first_layer, ", first"),
+    **TOLD,
 }
 
 

@@ -106,7 +106,8 @@ def draw(content: Content, figure: Canvas) -> None:
             axes.plot(means, label=label, ms=5.5 if len(means) <= 20 else 3.5, **look.filled)
         _name_axes(axes, panel)
     every[0].set_ylabel("test accuracy, %")
-    every[0].legend(loc="best")
+    # Beside the panels: inside it would cover a line.
+    figure.legend(*every[0].get_legend_handles_labels(), loc="outside right center")
 
 
 def _name_axes(axes: Axes, panel: Content) -> None:

@@ -66,7 +66,7 @@ FIGURES: dict[str, Figure] = {
         selection.draw,
         (7.6, 3.4),
     ),
-    "2c": Figure("Accuracy at each basic block", layers.collect_2c, layers.draw, (4.8, 3.5)),
+    "2c": Figure("Accuracy at each basic block", layers.collect_2c, layers.draw, (5.8, 3.5)),
     "3a": Figure(
         "What the labeller of semantic noise confuses", confusion.collect, confusion.draw, (5.6, 5)
     ),

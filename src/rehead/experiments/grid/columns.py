@@ -6,7 +6,8 @@ from rehead.experiments.cell import Cell
 from rehead.experiments.columns.classic import BOOSTING, KNN, LDA_SHRUNK, LOGISTIC, NEAREST
 from rehead.experiments.columns.peers import PEERS
 from rehead.experiments.columns.registry import AUTO, ROG, SOFTMAX
-from rehead.experiments.grid.tasks import MANY, TABULAR, GridTask, task_of
+from rehead.experiments.columns.told import TOLD
+from rehead.experiments.grid.tasks import MANY, PEOPLE, TABULAR, GridTask, task_of
 
 ORACLE = "oracle"
 CLEANLAB = ("cleanlab, LDA", "cleanlab, LR")
@@ -57,6 +58,10 @@ LISTED: dict[str, tuple[str, ...]] = {
 """Of the other lists of tasks; with one layer, columns of several layers would be doubles."""
 
 
+BESIDE_PEOPLE = tuple(name for name in RIVALS if "equal" not in name) + tuple(PEERS)
+"""Beside the default where noise depends on the sample."""
+
+
 def baseline(task: GridTask) -> str:
     """The network itself; frozen features have none, and logistic regression stands for it."""
     return LOGISTIC if task.frozen else SOFTMAX
@@ -75,4 +80,7 @@ def grid_columns(cell: Cell) -> list[str]:
     """
     if cell.table in LISTED:
         return list(LISTED[cell.table])
-    return [baseline(task_of(cell)), *RIVALS, AUTO, ORACLE]
+    if cell.table == PEOPLE:
+        return [baseline(task_of(cell)), *BESIDE_PEOPLE, AUTO, ORACLE]
+    told = TOLD if cell.noise == "semantic" else ()
+    return [baseline(task_of(cell)), *RIVALS, AUTO, ORACLE, *told]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,7 +12,9 @@ import numpy as np
 from rehead._typing import Array
 from rehead.experiments.columns.classic import KNN
 from rehead.experiments.columns.registry import AUTO, ROG
+from rehead.experiments.columns.told import TOLD
 from rehead.experiments.grid.columns import CLEANLAB, ORACLE, baseline
+from rehead.experiments.grid.frontier import frontier_targets, named_range
 from rehead.experiments.grid.plots import (
     accuracy_numbers,
     accuracy_plot,
@@ -21,8 +23,8 @@ from rehead.experiments.grid.plots import (
 )
 from rehead.experiments.grid.rivals import FIGURES, SHOWN, Standing, standing_rows
 from rehead.experiments.grid.summary import Grid, Group
-from rehead.experiments.grid.targets import targets
-from rehead.experiments.grid.tasks import TASKS
+from rehead.experiments.grid.targets import Target, targets
+from rehead.experiments.grid.tasks import MANY, PEOPLE, TABLE, TABULAR, TASKS
 from rehead.experiments.markdown import table_lines
 from rehead.files.atomic import write_atomically
 
@@ -32,11 +34,23 @@ UNSEEN = ("twitter-fcn", "cifar10-frozen", "reuters8-frozen")
 """Tasks by whose last seed nothing was set."""
 SEEN_SEEDS, UNSEEN_SEEDS = (0, 1), (2,)
 BEST = "best other"
+LIST_TITLES = {
+    TABLE: "The grid, on fresh seeds",
+    TABULAR: "Tables whose classes are not Gaussian",
+    MANY: "Many classes, most of them of unequal size",
+    PEOPLE: "Noise as people make it",
+}
+"""Of what was measured with fresh seeds."""
 VERSIONS = "{versions}"
 """In the text: where the versions go that the default was measured with."""
 
 
-def write_page(grid: Grid, folder: Path, standings: Sequence[Standing] = ()) -> None:
+def write_page(
+    grid: Grid,
+    folder: Path,
+    standings: Sequence[Standing] = (),
+    lists: Mapping[str, Grid] | None = None,
+) -> None:
     """Write the page and its pictures to a folder.
 
     Parameters
@@ -46,6 +60,8 @@ def write_page(grid: Grid, folder: Path, standings: Sequence[Standing] = ()) -> 
         The peers, side by side.
     folder : Path
         The folder of the documentation.
+    lists : mapping of str to Grid, optional
+        All lists of tasks, on seeds by which nothing was set.
 
     Raises
     ------
@@ -60,10 +76,12 @@ def write_page(grid: Grid, folder: Path, standings: Sequence[Standing] = ()) -> 
         raise NotADirectoryError(f"There is no folder {folder}. Name that of the documentation.")
     accuracy_plot(accuracy_numbers(grid), folder / ACCURACY)
     audit_plot(audit_numbers(grid), folder / AUDIT)
-    write_atomically(folder / PAGE, page(grid, standings).encode())
+    write_atomically(folder / PAGE, page(grid, standings, lists).encode())
 
 
-def page(grid: Grid, standings: Sequence[Standing] = ()) -> str:
+def page(
+    grid: Grid, standings: Sequence[Standing] = (), lists: Mapping[str, Grid] | None = None
+) -> str:
     """The whole page."""
     text = files("rehead.experiments.grid").joinpath("page.md").read_text(encoding="utf-8")
     parts = [text.replace(VERSIONS, versions_said(grid.versions)).rstrip()]
@@ -71,14 +89,65 @@ def page(grid: Grid, standings: Sequence[Standing] = ()) -> str:
     parts.append(f"\n**Seeds by which nothing was set** ({tasks}. Means over noises):\n")
     parts.append(unseen_table(grid))
     parts.append("\n## What was to be reached\n")
-    for target in targets(grid):
-        mark = "reached" if target.reached else "**missed**"
-        parts.append(f"- {mark}: {target.text} — {target.measured}")
+    parts += target_lines(targets(grid))
+    fresh = Grid([group for of_list in (lists or {}).values() for group in of_list.groups])
+    if fresh.groups:
+        parts.append("\n## What was to be reached on fresh seeds\n")
+        parts += target_lines(frontier_targets(fresh, grid))
     for task in grid.tasks:
         parts += [f"\n## {task.title}\n", task_table(grid.of(task))]
     if standings:
         parts += ["\n## Peers, side by side", *peers_section(standings)]
+    for name, others in (lists or {}).items():
+        if others.groups:
+            parts += [f"\n## {LIST_TITLES[name]}", *list_section(others)]
     return "\n".join(parts) + "\n"
+
+
+def target_lines(found: Iterable[Target]) -> list[str]:
+    """A list item for each target."""
+    marks = {True: "reached", False: "**missed**"}
+    return [f"- {marks[target.reached]}: {target.text} — {target.measured}" for target in found]
+
+
+def list_section(grid: Grid) -> list[str]:
+    """A table of a list of tasks: a row for each task under a noise."""
+    text = (
+        f"\nMeasured with {versions_said(grid.versions)}. Best other: of all ways to predict that "
+        "do not know the truth, on the mean over seeds; of the areas under the curve as well.\n"
+    )
+    head = ["task", "noise", "seeds", BEST, AUTO, ORACLE, "AUROC", "best other's"]
+    head += ["noise, estimated", "its range"]
+    parts = [text, *table_lines(head, [_list_row(g) for g in grid.groups])]
+    told = [group for group in grid.groups if set(TOLD) <= set(group.columns)]
+    if told:
+        names = [ROG, BEST, AUTO, *TOLD, ORACLE]
+        rows = [[g.task.title, *(_accuracy(g, name) for name in names)] for g in told]
+        parts += ["\nSemantic noise, where the default is told something:\n"]
+        parts += table_lines(["task", *names], rows)
+    return parts
+
+
+def _list_row(group: Group) -> list[str]:
+    areas = {name: group.measured(name, "auroc").mean() for name in group.rivals}
+    known = [area for area in areas.values() if not np.isnan(area)]
+    own = group.auto("auroc").mean()
+    noise, estimated = (100 * f.mean() for f in (group.noise_rate, group.auto("noise_rate")))
+    return [
+        group.task.title,
+        group.noise,
+        str(len(group.seeds)),
+        *(_accuracy(group, name) for name in (BEST, AUTO, ORACLE)),
+        "" if np.isnan(own) else f"{own:.3f}",
+        f"{max(known):.3f}" if known else "",
+        f"{noise:.1f}, {estimated:.1f}",
+        _range_said(group),
+    ]
+
+
+def _range_said(group: Group) -> str:
+    least, most = 100 * named_range(group).mean(axis=0)
+    return "" if np.isnan(least) else f"{least:.0f} to {most:.0f}"
 
 
 def peers_section(standings: Sequence[Standing]) -> list[str]:

@@ -12,6 +12,7 @@ from rehead._typing import Array
 from rehead.experiments.cell import Cell
 from rehead.experiments.columns.pruned import WITH_JUDGES
 from rehead.experiments.columns.registry import AUTO
+from rehead.experiments.columns.told import TOLD
 from rehead.experiments.grid.columns import CLEANLAB, ORACLE, grid_columns
 from rehead.experiments.grid.tasks import SEEDS, TASKS, GridTask, all_tasks, grid_cells, task_of
 from rehead.experiments.results import Result, Results
@@ -82,8 +83,8 @@ class Group(NamedTuple):
 
     @property
     def rivals(self) -> list[str]:
-        """All but the default and the oracle."""
-        return [name for name in self.columns if name not in (AUTO, ORACLE)]
+        """All but the default, also where it is told something, and the oracle."""
+        return [name for name in self.columns if name not in (AUTO, ORACLE, *TOLD)]
 
     @property
     def best(self) -> str:

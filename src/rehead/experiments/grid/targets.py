@@ -53,7 +53,7 @@ def never_far_behind(groups: list[Group]) -> Iterator[Target]:
     yield Target(
         "no cell behind by more than 0.5 + 2 paired standard errors",
         not worse,
-        _listed((f"{g.name} {g.behind.mean():.1f} ({g.best})" for g in worse), "none"),
+        listed((f"{g.name} {g.behind.mean():.1f} ({g.best})" for g in worse), "none"),
     )
 
 
@@ -76,7 +76,7 @@ def clean_labels(groups: list[Group]) -> Iterator[Target]:
     yield Target(
         "clean: at most 0.3 below softmax",
         all(value <= 0.3 for value in lost.values()),
-        _listed((f"{name} {value:+.2f}" for name, value in lost.items()), "none"),
+        listed((f"{name} {value:+.2f}" for name, value in lost.items()), "none"),
     )
 
 
@@ -116,7 +116,7 @@ def finding(groups: list[Group]) -> Iterator[Target]:
     below = [g for g in groups if g.auto("auroc").mean() < g.cleanlab.mean()]
     pairs = (f"{g.name} {g.auto('auroc').mean():.3f} < {g.cleanlab.mean():.3f}" for g in below)
     text = "AUROC never below cleanlab with the same features"
-    yield Target(text, not below, _listed(pairs, "none"))
+    yield Target(text, not below, listed(pairs, "none"))
 
 
 def counting(groups: list[Group]) -> Iterator[Target]:
@@ -126,10 +126,10 @@ def counting(groups: list[Group]) -> Iterator[Target]:
         f"{g.name} {100 * g.auto('noise_rate').mean():.0f} of {100 * g.noise_rate.mean():.0f}"
         for g in off
     )
-    yield Target("estimated noise within 3 points", not off, _listed(pairs, "all"))
+    yield Target("estimated noise within 3 points", not off, listed(pairs, "all"))
     bad = [g for g in groups if g.auto("calibration").mean() > 0.05]
     values = (f"{g.name} {g.auto('calibration').mean():.2f}" for g in bad)
-    yield Target("calibration error of the quality <= 0.05", not bad, _listed(values, "all"))
+    yield Target("calibration error of the quality <= 0.05", not bad, listed(values, "all"))
 
 
 def paired_error(differences: Array) -> float:
@@ -138,7 +138,8 @@ def paired_error(differences: Array) -> float:
     return float(differences.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
 
 
-def _listed(texts: Iterable[str], otherwise: str) -> str:
+def listed(texts: Iterable[str], otherwise: str) -> str:
+    """Texts in a row, or another where there are none."""
     return ", ".join(texts) or otherwise
 
 

@@ -1,7 +1,8 @@
-"""The tasks of the accuracy grid, two more lists of tasks beside it, and their cells.
+"""The tasks of the accuracy grid, three more lists of tasks beside it, and their cells.
 
 ``tabular`` has tables whose classes are not Gaussian, ``many`` has many classes, most of them of
-unequal size. Their features are one layer, and no network was trained on the labels.
+unequal size. Their features are one layer, and no network was trained on the labels. ``people`` has
+the tasks of the grid under noise as people make it: where samples are hard.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from rehead.experiments.cell import Cell
 from rehead.experiments.noisy import TrainSettings
 
 TABLE, PROFILE = "accuracy", "grid"
-TABULAR, MANY = "tabular", "many"
+TABULAR, MANY, PEOPLE = "tabular", "many", "people"
 AS_IT_IS = "table"
 """In place of a network: the features are the data set's own."""
 SEEDS = (0, 1, 2)
+FRESH_SEEDS = (3, 4, 5)
+"""Of the lists beside the grid, and of what is held to it: no constant was set by them."""
 NOISES = (
     ("none", 0.0),
     ("uniform", 0.2),
@@ -30,6 +33,9 @@ NOISES = (
 OPEN_SET = ("open-set", 0.4)
 TABULAR_NOISES = (("none", 0.0), ("uniform", 0.3), ("flip", 0.3))
 MANY_NOISES = (("none", 0.0), ("uniform", 0.2), ("uniform", 0.4), ("flip", 0.2), ("flip", 0.4))
+PEOPLE_NOISES = (("annotator", 0.2), ("annotator", 0.4))
+BOUNDARY_NOISES = (("part-dependent", 0.4), ("polynomial-margin", 0.4))
+"""Also of texts and of frozen features."""
 IMAGES = 9000
 """Training images of the CIFAR-10 tasks; 1,000 more are held out for validation."""
 DOCUMENTS = 500
@@ -132,6 +138,13 @@ def _many(name: str, title: str, features: tuple[str, str], validation: int | No
     return GridTask(name, title, *features, settings, True, MANY, MANY_NOISES)
 
 
+def _by_people(task: GridTask) -> GridTask:
+    """The same task under noise that depends on the sample."""
+    text = task.data in ("reuters8", "twitter_pos")
+    noises = PEOPLE_NOISES + (BOUNDARY_NOISES if text or task.frozen else ())
+    return task._replace(name=f"{task.name}-{PEOPLE}", table=PEOPLE, own_noises=noises)
+
+
 LISTS: dict[str, dict[str, GridTask]] = {
     TABLE: TASKS,
     TABULAR: {
@@ -161,6 +174,7 @@ LISTS: dict[str, dict[str, GridTask]] = {
             _many("twitter-19", "Twitter windows, all words", (AS_IT_IS, "twitter_pos"), None),
         )
     },
+    PEOPLE: {task.name: task for task in map(_by_people, TASKS.values())},
 }
 """Tasks by list and name; no two have the same name."""
 

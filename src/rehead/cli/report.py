@@ -1,0 +1,87 @@
+"""``rehead report``: what is wrong with a data set, as a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rehead.cli.arguments import (
+    Features,
+    Ids,
+    Ignore,
+    Images,
+    Judge,
+    Labels,
+    ShownTable,
+    ShownTexts,
+)
+from rehead.cli.checks import (
+    need_ending,
+    need_features,
+    need_folder,
+    need_head,
+    need_other_file,
+)
+from rehead.cli.next_steps import Paths, page_steps
+from rehead.cli.program import app, friendly
+
+
+@app.command()
+@friendly
+def report(
+    head: Judge,
+    data: Features,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page: .html.")] = Path(
+        "report.html"
+    ),
+    labels: Labels = None,
+    ids: Ids = None,
+    ignore: Ignore = None,
+    images: Images = None,
+    texts: ShownTexts = None,
+    table: ShownTable = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            help="True labels of the same samples, in their order: a column of the table of "
+            "features, .npy, .txt, or FILE:COLUMN; blank where they are not known."
+        ),
+    ] = None,
+    title: Annotated[str, typer.Option(help="What stands on top of the page.")] = "",
+) -> None:
+    """Judge labels, and show what was found: one HTML file that holds everything."""
+    need_folder(output)
+    need_ending(output, (".html", ".htm"))
+    need_other_file(output, head, data, labels, ids, images, texts, table, truth)
+    from rehead.audit.files import audit_source
+    from rehead.files.samples import Source, check_beside
+    from rehead.report.page import Beside, write_report
+    from rehead.report.shown import Looks
+    from rehead.report.truths import read_truth
+
+    need_head(head)
+    need_features(data)
+    source, looks = Source(data, labels, ids, ignore or ()), Looks(images, texts, table)
+    if truth is not None:
+        check_beside(truth, source, "true labels")
+    if texts is not None and ids is None:
+        check_beside(texts, source, "texts")
+    true = None if truth is None else read_truth(truth, data)
+    audited = audit_source(head, source)
+    found, samples = audited
+    if samples.note:
+        typer.echo(samples.note)
+    beside = Beside(
+        X=audited.features,
+        looks=looks,
+        truth=true,
+        outputs=samples.outputs,
+        steps=page_steps(found, Paths(head, None, None), source, samples.left_out, looks),
+        title=title or f"Labels of {Path(data).name}",
+        how=[("head", str(head)), ("features", str(data))],
+    )
+    page = write_report(found, output, beside)
+    typer.echo(found.summary(0))
+    typer.echo(f"Report: {page} ({page.stat().st_size / 1e6:.1f} MB)")

@@ -1,0 +1,212 @@
+"""From labelled rows to what a fit makes of them (``fitted.py``)."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from rehead._typing import Array, some_rows
+from rehead.fingerprint import KnownRows
+from rehead.fitted import FittedGaussians
+from rehead.gaussian import ByClass, Fit, NoiseModel, estimate
+from rehead.gaussian.choose_map import map_for
+from rehead.gaussian.doubts import doubts_about_labels, doubts_about_sizes
+from rehead.gaussian.kernel_map import KernelMap
+from rehead.gaussian.kernels import evenly_spaced
+from rehead.gaussian.options import DEFAULT, Choice
+from rehead.gaussian.probability import corrected_nll
+from rehead.gaussian.settings import SETTINGS
+from rehead.gaussian.threads import own_threads
+from rehead.gaussian.training import clearly_better
+from rehead.gaussian.typical import Map, Reference, make_reference
+from rehead.gaussian.unmapped import unmapped_gaussians
+from rehead.repeated import Repeated, without_repetition
+from rehead.verdicts import Told
+
+
+class BothShapes(NamedTuple):
+    """What was found on the features as they are, and on a map of them if that looked better.
+
+    There is no other than the map where it was asked for, or where labels cannot tell.
+    """
+
+    straight: FittedGaussians | None
+    mapped: FittedGaussians | None
+
+
+def fit_gaussians(
+    data: ByClass, classes: Array, choice: Choice, rng: np.random.Generator
+) -> FittedGaussians:
+    """Run an estimator on rows grouped by class, and keep what is needed to judge by it.
+
+    Features are mapped first where the options say so, or where that is found to be better.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rehead.gaussian import group_by_class
+    >>> from rehead.gaussian.options import resolve_options
+    >>> X, codes = np.array([[0.0], [2.0], [7.0], [9.0]]), np.array([0, 0, 1, 1])
+    >>> choice = resolve_options("sample", None, {})
+    >>> data, rng = group_by_class(X, codes, 2), np.random.default_rng(0)
+    >>> fitted = fit_gaussians(data, np.array(["a", "b"]), choice, rng)
+    >>> fitted.gaussians.means.ravel(), fitted.class_totals
+    (array([1., 8.]), array([2., 2.]))
+    """
+    rows = _rows_to_fit(data, choice)
+    straight, mapped = _both_shapes(rows, classes, choice, rng)
+    if straight is None or mapped is None:
+        found = straight or mapped
+        assert found is not None
+        return found
+    return mapped if _is_still_better(mapped, straight, rows.different) else straight
+
+
+def fit_both_shapes(
+    data: ByClass, classes: Array, choice: Choice, rng: np.random.Generator
+) -> BothShapes:
+    """Fit the features as they are, and on a map where the options or a first look say so."""
+    return _both_shapes(_rows_to_fit(data, choice), classes, choice, rng)
+
+
+def _rows_to_fit(data: ByClass, choice: Choice) -> Repeated:
+    """The different ones, for the default; other estimators are as they are published."""
+    if choice.estimator == DEFAULT:
+        return without_repetition(data)
+    return Repeated(data, data, np.arange(len(data.codes)), np.ones(len(data.codes)))
+
+
+@own_threads()
+def _both_shapes(
+    rows: Repeated, classes: Array, choice: Choice, rng: np.random.Generator
+) -> BothShapes:
+    # So that what is found without a map is the same where none was looked for.
+    as_if_none = copy.deepcopy(rng)
+    kernel_map = map_for(rows.different, choice.options, rng)
+    mapped = None if kernel_map is None else _fit(rows, classes, choice, rng, kernel_map)
+    asked_for = choice.options.feature_map == "kernel"
+    if mapped is not None and (asked_for or mapped.noise is None):
+        return BothShapes(None, mapped)
+    return BothShapes(_fit(rows, classes, choice, as_if_none), mapped)
+
+
+def _is_still_better(mapped: FittedGaussians, straight: FittedGaussians, data: ByClass) -> bool:
+    """Whether labels are still more likely with the map, now that all is done.
+
+    A map is chosen before there is any trust in labels. Trust, and a second opinion, may mend what
+    the map was to mend: tails that are too long for Gaussians, for instance.
+    """
+    present = np.sort(np.concatenate(data.rows))
+    counted = present[data.near[present]]
+    if data.drawn is not None and not data.drawn[counted].all():
+        counted = counted[~data.drawn[counted]]
+    rows = counted[evenly_spaced(len(counted), SETTINGS.noise_sample)]
+    counts = np.ones(len(rows)) if data.weights is None else data.weights[rows]
+    now, before = (_label_nats(fitted, data, rows) for fitted in (mapped, straight))
+    # That it is no chance, the first look has shown.
+    return clearly_better(now, before, counts, SETTINGS.clear_gain, errors=0.0)
+
+
+def _label_nats(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:
+    """How unlikely the labels of some rows are, each judged without itself."""
+    noise, codes = fitted.noise, data.codes[rows]
+    assert noise is not None
+    every, nats = np.ones(len(rows), bool), partial(_nats, noise)
+    found, _ = fitted.without_themselves(some_rows(data.X, rows), codes, every, nats)
+    return found
+
+
+def _nats(noise: NoiseModel, scores: Array, joint: Array, codes: Array) -> Array:
+    return corrected_nll(noise.posterior(joint), codes, noise.transition)
+
+
+def _fit(
+    rows: Repeated,
+    classes: Array,
+    choice: Choice,
+    rng: np.random.Generator,
+    kernel_map: KernelMap | None = None,
+) -> FittedGaussians:
+    data, different = rows.every, rows.different
+    codes, options = data.codes, choice.options.with_priors(classes)
+    seen = different if kernel_map is None else different.mapped(kernel_map)
+    fit = rows.spread(estimate(choice.estimator, seen, options, rng))
+    counts = np.ones(len(codes)) if data.weights is None else data.weights
+    weights = fit.composition.weights
+    # Where a sample counted for another class, that much of its label is not trusted.
+    elsewhere = (weights > 0) & (fit.composition.counted_as != codes)
+    trust = np.where(elsewhere, counts - weights, weights)
+    mapped_by = None
+    if kernel_map is not None:
+        mapped_by = Map(kernel_map, unmapped_gaussians(data, fit.composition))
+    half = 0.5 * np.maximum(counts, np.finfo(float).tiny)
+    fitted = FittedGaussians(
+        classes=classes,
+        gaussians=fit.gaussians,
+        known_rows=KnownRows.from_training(
+            data.X, codes, fit.composition, None if fit.second is None else fit.second.folds
+        ),
+        class_totals=fit.composition.class_totals,
+        trust=trust,
+        support=weights > (0.0 if fit.noise is None else half),
+        n_iter=fit.n_iter,
+        dtype=data.X.dtype,
+        noise=fit.noise,
+        reference=_reference(fit, data, counts, mapped_by),
+        kernel_map=kernel_map,
+        unmapped=None if mapped_by is None else mapped_by.unmapped,
+        second=fit.second,
+        way=fit.way,
+        notes=(*doubts_about_sizes(codes, classes), *fit.notes),
+    )
+    if fit.alone is not None:
+        gaussians, noise = fit.alone
+        alone = replace(fitted, gaussians=gaussians, noise=noise, second=None)
+        fitted = replace(fitted, alone=_with_doubts(alone, fit, data))
+    return _with_doubts(fitted, fit, data)
+
+
+def _with_doubts(fitted: FittedGaussians, fit: Fit, data: ByClass) -> FittedGaussians:
+    """With a note where labels of some classes are mostly wrong, in the opinion of all."""
+    if fitted.noise is None or data.weights is not None:
+        return fitted
+    trust, codes, classes = fitted.trust, data.codes, fitted.classes
+    if fitted.second is not None:
+        trust = _joint_trust(fitted, fit, data)
+    doubts = doubts_about_labels(fitted.noise.wrong, trust, codes, classes)
+    return replace(fitted, notes=(*fitted.notes, *doubts))
+
+
+def _joint_trust(fitted: FittedGaussians, fit: Fit, data: ByClass) -> Array:
+    """How far labels are trusted by Gaussians and regression; what is far off, not at all."""
+    noise, second, codes = fitted.noise, fitted.second, data.codes
+    assert noise is not None
+    assert second is not None
+    told = Told(codes, second.folds)
+    trust = fitted.leave_out(data.X, told, fit.composition, partial(_trust, noise))
+    if data.trusted is not None:
+        trust[data.trusted] = 1.0
+    return np.where(fitted.trust > 0, trust, 0.0)
+
+
+def _trust(noise: NoiseModel, scores: Array, joint: Array, codes: Array) -> Array:
+    return noise.trust(joint, codes)
+
+
+def _reference(fit: Fit, data: ByClass, counts: Array, mapped_by: Map | None) -> Reference:
+    """What is usual among the trusted training samples."""
+    measured = fit.noise is not None
+    trust = fit.composition.weights if measured else counts
+    return make_reference(
+        fit.gaussians,
+        data.X,
+        data.codes,
+        fit.composition,
+        trust,
+        measured=measured,
+        mapped_by=mapped_by,
+    )

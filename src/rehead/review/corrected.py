@@ -1,0 +1,129 @@
+"""Decisions as labels and weights: what a corrected data set is."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from rehead._typing import Array
+from rehead.audit.scores import LabelScores
+from rehead.files.atomic import write_atomically
+from rehead.files.tables import check_ending, write_table
+from rehead.review.decisions import DECIDED, KEEP, OUT, RELABEL, STATUSES
+from rehead.review.standings import CODES, Standings
+
+WRITTEN = (".csv", ".parquet", ".npy", ".json")
+"""How files of corrected labels end."""
+
+
+class Corrected(NamedTuple):
+    """Labels after a review, in the order of the samples.
+
+    Attributes
+    ----------
+    ids : array
+        Ids, or row numbers.
+    labels, given : array
+        As they are now, and as they were.
+    weights : array of float
+        0 for samples that are out of scope, else 1.
+    trusted : boolean array
+        Whether a reviewer has kept or corrected the label.
+    status, who, when, why : array of str
+        What was decided, by whom, at what time (UTC), and why the sample was shown; empty where
+        nothing was.
+    """
+
+    ids: Array
+    labels: Array
+    given: Array
+    weights: Array
+    trusted: Array
+    status: Array
+    who: Array
+    when: Array
+    why: Array
+
+    @property
+    def changed(self) -> Array:
+        """Samples with another label than before."""
+        different: Array = self.labels != self.given
+        return different
+
+    def columns(self) -> dict[str, Array]:
+        """As columns of a file."""
+        ids = self.ids.astype(str) if self.ids.dtype.kind in "mM" else self.ids
+        return {
+            "id": ids,
+            "label": self.labels,
+            "given": self.given,
+            "changed": self.changed,
+            "weight": self.weights,
+            "trusted": self.trusted,
+            "status": self.status,
+            "who": self.who,
+            "when": self.when,
+            "why": self.why,
+        }
+
+
+def corrected_labels(scores: LabelScores, standings: Standings) -> Corrected:
+    """Labels and weights that follow from decisions.
+
+    Kept and corrected labels are trusted. Out of scope: weight 0. Unsure, skipped and disputed
+    labels stay as they were, and are not trusted.
+    """
+    labels, given = scores.given.copy(), scores.given
+    weights, trusted = np.ones(len(scores)), np.zeros(len(scores), bool)
+    status = np.array(STATUSES, object)[standings.status]
+    who, when, why = (np.full(len(scores), "", object) for _ in range(3))
+    codes = {label: code for code, label in enumerate(scores.classes.tolist())}
+    for row in standings.touched():
+        found = standings.standing(row)
+        decision = found.decision
+        if decision is None:
+            continue
+        who[row], when[row], why[row] = decision.who, decision.at, decision.reason
+        if standings.status[row] != CODES[DECIDED]:
+            continue
+        status[row] = decision.action
+        weights[row] = 0.0 if decision.action == OUT else 1.0
+        trusted[row] = decision.action in (KEEP, *RELABEL)
+        if decision.action in RELABEL:
+            labels[row] = scores.classes[codes[decision.new]]
+    texts = (column.astype(str) for column in (status, who, when, why))
+    return Corrected(scores.names, labels, given, weights, trusted, *texts)
+
+
+def write_corrected(path: Path, corrected: Corrected) -> list[Path]:
+    """Write corrected labels as the name of the file ends; all files that were written.
+
+    A table (.csv, .parquet) and .json have ids, labels and weights, who decided and when. ``.npy``
+    holds labels alone; the weights are then in a second file, NAME-weights.npy.
+    """
+    check_ending(path, WRITTEN)
+    columns, ending = corrected.columns(), path.suffix.lower()
+    if ending == ".npy":
+        beside = path.with_name(f"{path.stem}-weights.npy")
+        _write_npy(beside, corrected.weights)
+        _write_npy(path, corrected.labels)
+        return [path, beside]
+    if ending == ".json":
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        text = ",\n".join(
+            json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) for row in rows
+        )
+        write_atomically(path, f"[\n{text}\n]\n".encode())
+    else:
+        write_table(path, columns)
+    return [path]
+
+
+def _write_npy(path: Path, values: Array) -> None:
+    content = io.BytesIO()
+    np.save(content, values.astype(str) if values.dtype.kind == "O" else values, allow_pickle=False)
+    write_atomically(path, content.getvalue())

@@ -1,0 +1,130 @@
+"""Machines that Dask knows: a thin adapter, all that is imported of it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from contextlib import contextmanager
+from typing import Any
+
+LOCAL = "local"
+PATIENCE = 10.0
+"""Seconds in which a scheduler must answer, and have a worker."""
+RETRIES = 2
+"""How often a part is done again that failed with a worker; Dask itself tries three workers."""
+TRIM = 2**28
+"""Bytes that a worker may keep for its next block. By default Dask has workers give memory back at
+once, and ask for it again: that doubled the time of fits."""
+WORKERS = {
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": TRIM,
+    "distributed.nanny.pre-spawn-environ.OMP_NUM_THREADS": 1,
+    "distributed.nanny.pre-spawn-environ.OPENBLAS_NUM_THREADS": 1,
+    "distributed.nanny.pre-spawn-environ.MKL_NUM_THREADS": 1,
+}
+"""Settings of workers that are started here."""
+
+
+class DaskExecutor(Executor):
+    """The workers of a Dask client.
+
+    A part that a worker was killed with is given to another one. Where none brings it to an end,
+    that is a ``BrokenExecutor``, as it is for a pool of processes.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._executor = client.get_executor(pure=False, retries=RETRIES)
+        self._max_workers = max(sum(client.nthreads().values()), 1)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Send a call away, as bytes: Dask would look for its own tasks in tuples."""
+        outer: Future[Any] = Future()
+        inner = self._executor.submit(_call, pickle.dumps((fn, args, kwargs)))
+
+        def pass_on(done: Future[Any]) -> None:
+            error = CancelledError() if done.cancelled() else done.exception()
+            if outer.cancelled():
+                return
+            if error is None:
+                outer.set_result(done.result())
+            else:
+                outer.set_exception(_as_broken(error))
+
+        outer.add_done_callback(lambda future: future.cancelled() and inner.cancel())
+        inner.add_done_callback(pass_on)
+        return outer
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Let go of the workers; they go on living."""
+        self._executor.shutdown(wait=wait and not cancel_futures)
+
+
+def _call(sent: bytes) -> Any:
+    fn, args, kwargs = pickle.loads(sent)
+    return fn(*args, **kwargs)
+
+
+def _as_broken(error: BaseException) -> BaseException:
+    """Errors of lost workers as those of a broken pool."""
+    lost = {"KilledWorker", "CommClosedError", "FutureCancelledError", "CancelledError"}
+    if type(error).__name__ not in lost:
+        return error
+    broken = BrokenExecutor(str(error) or "the scheduler was lost")
+    broken.__cause__ = error
+    return broken
+
+
+@contextmanager
+def dask_cluster(address: str = LOCAL, n: int | None = None) -> Iterator[Executor]:
+    """Workers of a Dask cluster as an executor: ``pip install "rehead[dask]"``.
+
+    Parameters
+    ----------
+    address : str
+        Of its scheduler, as ``tcp://10.0.0.1:8786``; or "local", for ``n`` workers on this machine
+        (default: one for each core). Workers elsewhere must see the files under the same names, and
+        have this rehead.
+
+    Raises
+    ------
+    ConnectionError
+        If no scheduler answers there, or it has no workers.
+    """
+    try:
+        import dask
+        import distributed
+    except ImportError as error:
+        raise ImportError('A cluster needs Dask: pip install "rehead[dask]"') from error
+    if address != LOCAL:
+        with _client(distributed, address) as client:
+            yield DaskExecutor(client)
+        return
+    n = os.cpu_count() or 1 if n is None else n
+    local: Any = distributed.LocalCluster  # which has no types
+    with (
+        dask.config.set(WORKERS),
+        local(n_workers=n, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
+        _client(distributed, cluster) as client,
+    ):
+        yield DaskExecutor(client)
+
+
+@contextmanager
+def _client(distributed: Any, address: Any) -> Iterator[Any]:
+    try:
+        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ConnectionError(
+            f"No Dask scheduler answers at {address} ({error}). Start one with `dask scheduler`, "
+            "and workers with `dask worker ADDRESS`; or use local."
+        ) from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError as error:
+            raise ConnectionError(
+                f"The Dask scheduler at {address} has no workers. Start some with `dask worker "
+                f"{address}`."
+            ) from error
+        yield client

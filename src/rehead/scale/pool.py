@@ -1,0 +1,55 @@
+"""Processes on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""What keeps linear algebra in a new process from starting threads that it never needs."""
+
+
+@contextmanager
+def process_pool(n: int | None = None) -> Iterator[Executor]:
+    """A pool of ``n`` processes (default: one for each core), each with one thread.
+
+    They are started anew, not forked: so a script that uses it needs the usual
+    ``if __name__ == "__main__":``.
+
+    Examples
+    --------
+    >>> from rehead import RobustGaussianClassifier
+    >>> from rehead.files.store import FeatureStore
+    >>> from rehead.scale import process_pool
+    >>> def main():
+    ...     store = FeatureStore("features/")
+    ...     with process_pool(4) as pool:
+    ...         clf = RobustGaussianClassifier().fit(
+    ...             store.rows("layer4"), store.labels, executor=pool
+    ...         )
+    """
+    n = os.cpu_count() or 1 if n is None else n
+    if n < 1:
+        raise ValueError(f"There must be 1 process or more, got {n}.")
+    with ProcessPoolExecutor(n, mp_context=get_context("spawn")) as pool:
+        with environment(ONE_THREAD):
+            pool.submit(os.getpid).result()  # all of them are started now
+        yield pool
+
+
+@contextmanager
+def environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Environment variables that processes see which are started meanwhile."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -1,0 +1,141 @@
+"""Trusted labels choose: a handful that was drawn at random, and found or made right.
+
+Whether labels are a machine's, nothing in noisy labels tells. Labels that are known to be right do:
+what is fitted as asked, and what would have been fitted otherwise, are compared by how likely they
+make these labels, each judged without itself. So few labels are chosen by chance, too. So what was
+asked for stays, unless another way is better by some standard errors.
+
+Labels that were checked because they looked wrong are not a fair sample. They are right, and count
+as such in every fit, but they choose nothing. What is measured of the noise, or decided by how
+likely labels are, counts them as any others: without them, what is left are labels that agree with
+the model that chose, and would vouch for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from rehead._typing import Array, some_rows
+from rehead.fitted import FittedGaussians
+from rehead.fitting import fit_gaussians
+from rehead.gaussian import ByClass, Composition
+from rehead.gaussian.calibration import Calibration
+from rehead.gaussian.options import DEFAULT, MACHINE, Choice, resolve_options
+from rehead.gaussian.probability import LEAST_PROBABILITY, softmax
+from rehead.gaussian.settings import SETTINGS
+from rehead.gaussian.training import clearly_better
+from rehead.verdicts import Told
+
+
+def fit_with_trusted(
+    data: ByClass, classes: Array, choice: Choice, rng: np.random.Generator
+) -> FittedGaussians:
+    """Fit as asked; where enough trusted labels were drawn at random, they choose the way.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rehead.gaussian import group_by_class
+    >>> from rehead.gaussian.options import resolve_options
+    >>> rng = np.random.default_rng(0)
+    >>> true = rng.integers(2, size=600)
+    >>> X = rng.normal(size=(600, 2)) + 4 * true[:, None] * [1, 0]
+    >>> y = (X @ [1.0, 1.0] > 2).astype(int)           # a machine with a boundary of its own
+    >>> drawn = np.arange(600) < 100
+    >>> y[drawn] = true[drawn]                         # checked by hand
+    >>> data = group_by_class(X, y, 2, trusted=drawn, drawn=drawn)
+    >>> choice = resolve_options(None, None, {})
+    >>> fitted = fit_with_trusted(data, np.arange(2), choice, np.random.default_rng(0))
+    >>> fitted.way, fitted.told
+    ('mixture', 100)
+    """
+    drawn = data.drawn
+    if choice.estimator != DEFAULT or drawn is None or drawn.sum() < SETTINGS.fewest_trusted:
+        return fit_gaussians(data, classes, choice, rng)
+    seed = int(rng.integers(2**31))
+    asked, other = (
+        fit_gaussians(data, classes, c, np.random.default_rng(seed))
+        for c in (choice, other_choice(choice))
+    )
+    ways = [asked, other, *(f.without_second() for f in (asked, other) if f.second is not None)]
+    return _calibrated(most_likely(ways, data), data)
+
+
+def other_choice(choice: Choice) -> Choice:
+    """Labels by people where they were said to be a machine's, and the other way round.
+
+    Class shares that were asked for stay.
+    """
+    other = None if choice.options.labels_from == MACHINE else MACHINE
+    asked = {"labels_from": other, "priors": choice.options.priors}
+    return resolve_options(choice.estimator, None, asked)
+
+
+class Judged(NamedTuple):
+    """Scores of the trusted samples, each without itself, and their labels."""
+
+    scores: Array
+    codes: Array
+
+    def nats(self, slope: float) -> Array:
+        """How unlikely each label is under scores of this slope."""
+        p = softmax(slope * self.scores)[np.arange(len(self.codes)), self.codes]
+        nats: Array = -np.log(np.maximum(p, LEAST_PROBABILITY))
+        return nats
+
+    def slope(self) -> float:
+        """The slope under which labels are most likely; few labels say that it is near 1."""
+        prior = SETTINGS.trusted_prior
+
+        def loss(log_slope: float) -> float:
+            return float(self.nats(np.exp(log_slope)).sum()) + 0.5 * prior * log_slope**2
+
+        return float(np.exp(minimize_scalar(loss, bounds=(-3.0, 1.0), method="bounded").x))
+
+
+def judged(fitted: FittedGaussians, data: ByClass) -> Judged:
+    """Trusted samples that were drawn at random, judged without their labels."""
+    assert data.drawn is not None
+    rows = np.flatnonzero(data.drawn)
+    X, codes, g = some_rows(data.X, rows), data.codes[rows], fitted.gaussians
+    found, inside = fitted.recognise(X, codes)
+    with np.errstate(divide="ignore"):
+        of_classes = np.log(g.priors * len(fitted.classes)) / g.temperature
+    of_classes = of_classes if g.offsets is None else of_classes + g.offsets
+    slope = None if fitted.second is not None else g.temperature
+    inside = Composition(np.minimum(inside.weights, 1.0), *inside[1:])
+    told, calibrated = Told(codes, found.folds), partial(_calibrated_scores, of_classes, slope)
+    return Judged(fitted.leave_out(X, told, inside, calibrated), codes)
+
+
+def _calibrated_scores(
+    of_classes: Array, temperature: float | None, scores: Array, joint: Array, _: Array
+) -> Array:
+    """Joint scores are calibrated already; others have a temperature."""
+    own = joint if temperature is None else scores / temperature
+    z: Array = own.astype(np.float64) + of_classes
+    return z
+
+
+def most_likely(ways: list[FittedGaussians], data: ByClass) -> FittedGaussians:
+    """The way that makes trusted labels most likely; the first unless another is clearly better."""
+    nats = []
+    for way in ways:
+        seen = judged(way, data)
+        nats.append(seen.nats(seen.slope()))
+    best = int(np.argmin([n.mean() for n in nats]))
+    counts, errors = np.ones(len(nats[0])), SETTINGS.trusted_errors
+    best = best if clearly_better(nats[best], nats[0], counts, 0.0, errors) else 0
+    return replace(ways[best], told=len(counts))
+
+
+def _calibrated(fitted: FittedGaussians, data: ByClass) -> FittedGaussians:
+    """With the temperature that trusted labels ask for."""
+    slope = judged(fitted, data).slope()
+    even = Calibration(1.0 / slope, np.zeros(len(fitted.classes)))
+    return replace(fitted, gaussians=even.applied_to(fitted.gaussians))

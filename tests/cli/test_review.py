@@ -1,0 +1,134 @@
+"""rehead review and rehead apply, as typed."""
+
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+
+import numpy as np
+import pytest
+
+from rehead import ReheadWarning, RobustGaussianClassifier
+from rehead.files.cleaned import CleanedFolder, Cleaning
+from rehead.files.samples import Source
+from rehead.files.tables import read_table
+from rehead.review import apply_decisions, open_log, open_subject
+from rehead.review.log import Entry, Line, LogError, label_to_json
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    y = np.repeat(["cat", "dog"], 60)
+    X = rng.normal(size=(120, 2)) + 6 * (y == "dog")[:, None]
+    np.save("clean.npy", y)
+    y = y.copy()
+    y[[3, 8, 20]], y[[70, 90]] = "dog", "cat"
+    np.save("X.npy", X)
+    np.save("y.npy", y)
+    RobustGaussianClassifier(random_state=0).fit(X, y).save("head.safetensors")
+    CleanedFolder(tmp_path).write(Cleaning(train={"data": "./X.npy", "labels": "./y.npy"}))
+    return tmp_path
+
+
+@pytest.fixture
+def decided(folder):
+    subject = open_subject("head.safetensors", Source("X.npy", "y.npy"))
+    with open_log(subject) as log:
+        for row in subject.suspects.tolist():
+            report = subject.report
+            old, new = (label_to_json(a[row]) for a in (report.given, report.suggested))
+            line = Line(str(row), "suggestion", old, new, "suspect")
+            log.append([Entry(f"client-{row}", "decision", "Ann", [line], subject.head)])
+    return folder
+
+
+def test_apply_writes_labels_and_a_head_and_says_what_it_gained(decided, succeed):
+    said = succeed(
+        "apply", "head.safetensors", "X.npy", "--labels", "y.npy", "-o", "c.csv",
+        "--new-head", "new.safetensors", "--truth", "clean.npy",
+    )  # fmt: skip
+    assert "5 labels corrected" in said
+    assert "Labels that are right: 95.8% -> 100.0%" in said
+    assert read_table(decided / "c.csv").values("label").tolist() == np.load("clean.npy").tolist()
+    assert "Predict" not in succeed("predict", "new.safetensors", "X.npy", "-o", "p.csv")
+
+
+def test_apply_takes_a_folder(decided, succeed):
+    said = succeed("apply", decided)
+    assert "corrected.csv" in said
+    assert "reviewed-head.safetensors" in said
+
+
+def test_labels_that_were_applied_can_be_fitted_on(decided, succeed):
+    succeed("apply", "head.safetensors", "X.npy", "--labels", "y.npy", "-o", "c.csv")
+    succeed("fit", "X.npy", "--labels", "c.csv:label", "-o", "again.safetensors")
+
+
+def test_mistakes_are_named(decided, fail, refuse):
+    head = ("head.safetensors", "X.npy", "--labels", "y.npy")
+    assert "--output" in fail("apply", *head)
+    assert "it would be lost" in fail("apply", *head, "-o", "y.npy")
+    assert ".csv or" in fail("apply", *head, "-o", "c.xlsx")
+    assert "no folder" in refuse("apply", *head, "-o", "no/c.csv")
+    assert "Give the features too" in fail("review", "head.safetensors")
+    assert "Review first" in fail("apply", *head, "-o", "c.csv", "--log", "none.sqlite")
+    assert "cleaning.json" in fail("review", decided.parent)
+
+
+def test_decisions_of_another_head_are_refused_until_told(decided, fail):
+    X, y = np.load("X.npy"), np.load("y.npy")
+    RobustGaussianClassifier("sample").fit(X, y).save("other.safetensors")
+    before = (decided / "decisions.sqlite").read_bytes()
+    said = fail("review", "other.safetensors", "X.npy", "--labels", "y.npy", "--no-browser")
+    assert "--other-head" in said
+    assert "--log FILE" in said
+    assert (decided / "decisions.sqlite").read_bytes() == before
+
+
+def test_two_heads_in_one_folder_have_logs_of_their_own_where_told(decided, succeed):
+    X, y = np.load("X.npy"), np.load("y.npy")
+    RobustGaussianClassifier("sample").fit(X, y).save("other.safetensors")
+    subject = open_subject("other.safetensors", Source("X.npy", "y.npy"))
+    with pytest.raises(LogError, match="--log FILE"):
+        open_log(subject)
+    open_log(subject, "other.sqlite").close()
+    other = ("apply", "other.safetensors", "X.npy", "--labels", "y.npy", "-o", "c.csv")
+    assert "0 labels corrected" in succeed(*other, "--log", "other.sqlite", "--new-head", "n.st")
+    with pytest.warns(ReheadWarning, match=r"No decision .* was made with this head.*--log"):
+        apply_decisions("other.safetensors", Source("X.npy", "y.npy"))
+
+
+def test_a_port_in_use_is_named(folder, fail):
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        said = fail("review", folder, "--no-browser", "--port", port)
+    assert f"port {port} is in use" in said
+
+
+def test_review_prints_an_address_that_opens_and_ends_with_ctrl_c(folder):
+    code = "from rehead.cli import app; app()"
+    command = [sys.executable, "-c", code, "review", ".", "--no-browser", "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    said = ""
+    try:
+        for line in process.stdout:
+            said += line
+            if "Ctrl+C" in line:
+                break
+        url = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", said).group(0)
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        assert b"main.js" in opener.open(url, timeout=120).read()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+    finally:
+        process.kill()
+        process.wait()
+    assert "Traceback" not in errors
+    assert (folder / "decisions.sqlite").exists()

@@ -1,0 +1,76 @@
+"""Processes: the same bits as an array, and an error that names the shard where one is lost."""
+
+import os
+import signal
+
+import pytest
+from tests.files.test_rows import settled, spoil
+from tests.test_out_of_core import same, write_store
+
+from rehead import RobustGaussianClassifier, score_labels
+from rehead.files.manifest import StoreError
+from rehead.gaussian.tasks import LostWorkerError
+from rehead.scale.pool import ONE_THREAD, environment, process_pool
+
+pytestmark = pytest.mark.filterwarnings("ignore::rehead.ReheadWarning")
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with process_pool(2) as executor:
+        yield executor
+
+
+def what_there_is(_):
+    return os.getpid(), {name: os.environ.get(name) for name in ONE_THREAD}
+
+
+def test_processes_have_one_thread_and_the_environment_is_left_alone(pool):
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    pid, seen = pool.submit(what_there_is, 0).result()
+    assert pid != os.getpid()
+    assert seen == ONE_THREAD
+    assert {name: os.environ.get(name) for name in ONE_THREAD} == before
+    with environment({"REHEAD_TEST_OF_POOL": "1"}):
+        assert os.environ["REHEAD_TEST_OF_POOL"] == "1"
+    assert "REHEAD_TEST_OF_POOL" not in os.environ
+
+
+@pytest.mark.parametrize(("estimator", "data"), [("mcd", "features"), ("auto", "few")])
+def test_a_pool_gives_what_an_array_gives(request, pool, estimator, data):
+    (X, y), rows = request.getfixturevalue(data), request.getfixturevalue(f"{data}_on_disk")
+    of_array = RobustGaussianClassifier(estimator, random_state=0).fit(X, y)
+    of_pool = RobustGaussianClassifier(estimator, random_state=0).fit(rows, y, executor=pool)
+    same(of_array, of_pool)
+    same(score_labels(of_array, X, y), score_labels(of_pool, rows, y, executor=pool))
+
+
+def test_a_shard_that_is_damaged_meanwhile_is_named(features, pool, tmp_path):
+    X, y = features
+    rows = write_store(tmp_path / "s", {"a": X}, y).rows("a")
+    settled(tmp_path / "s" / "layer0-00002.npy")
+    rows[:]  # all is well
+    spoil(tmp_path / "s" / "layer0-00002.npy")
+    with pytest.raises(StoreError, match=r"layer0-00002.npy is damaged"):
+        RobustGaussianClassifier("mcd").fit(rows, y, executor=pool)
+
+
+def killed(part):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_process_that_is_killed_is_an_error_that_names_the_shard(
+    features, features_on_disk, monkeypatch
+):
+    _, y = features
+    with process_pool(2) as pool:
+        monkeypatch.setattr("rehead.gaussian.rows.class_sums", killed)
+        with pytest.raises(LostWorkerError, match=r"layer0-0000\d\.npy.*Nothing was written"):
+            RobustGaussianClassifier("sample").fit(features_on_disk, y, executor=pool)
+        with pytest.raises(LostWorkerError):  # a broken pool stays broken
+            RobustGaussianClassifier("sample").fit(features_on_disk, y, executor=pool)
+
+
+def test_no_processes_are_no_pool():
+    with pytest.raises(ValueError, match="1 process or more"), process_pool(0):
+        pass

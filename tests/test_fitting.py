@@ -1,0 +1,82 @@
+"""From labelled rows to a fit: with a map or without one, and what is said about the labels."""
+
+import numpy as np
+import pytest
+
+from rehead import noise
+from rehead.fitting import fit_both_shapes, fit_gaussians
+from rehead.gaussian import group_by_class
+from rehead.gaussian.options import resolve_options
+
+
+def long_tails(seed, n=840):
+    """Classes that differ in their middles only, and of whose samples some are far off."""
+    rng = np.random.default_rng(seed)
+    true = rng.integers(4, size=n)
+    X = rng.standard_t(2, size=(n, 8)) + 3 * np.eye(4, 8)[true]
+    return X, noise.flip(true, 0.4, random_state=seed).labels
+
+
+def rings(n=600):
+    rng = np.random.default_rng(0)
+    y, angle = rng.integers(2, size=n), rng.uniform(0, 2 * np.pi, size=n)
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    return (1 + y)[:, None] * circle + 0.1 * rng.normal(size=(n, 2)), y
+
+
+class TestMap:
+    def fit(self, X, y, feature_map="auto", how=fit_gaussians, estimator="auto"):
+        choice = resolve_options(estimator, None, {"feature_map": feature_map})
+        data = group_by_class(X, y, y.max() + 1)
+        return how(data, np.arange(y.max() + 1), choice, np.random.default_rng(0))
+
+    @pytest.mark.parametrize("seed", [2, 5])
+    def test_one_that_only_looked_better_at_first_is_dropped(self, seed):
+        X, y = long_tails(seed)
+        assert self.fit(X, y, how=fit_both_shapes).mapped is not None
+        found = self.fit(X, y)
+        assert found.kernel_map is None
+        never = self.fit(X, y, "none")
+        np.testing.assert_array_equal(found.posterior(X), never.posterior(X))
+
+    def test_one_that_is_better_to_the_end_is_kept(self):
+        X, y = rings()
+        both = self.fit(X, y, how=fit_both_shapes)
+        found = self.fit(X, y)
+        assert found.kernel_map is not None
+        np.testing.assert_array_equal(found.posterior(X), both.mapped.posterior(X))
+
+    def test_one_that_was_asked_for_is_kept_whatever_labels_say(self):
+        X, y = long_tails(1)
+        assert self.fit(X, y, "kernel", fit_both_shapes).straight is None
+        assert self.fit(X, y, "kernel").kernel_map is not None
+
+    def test_where_noise_is_not_measured_the_first_look_decides(self):
+        X, y = rings()
+        both = self.fit(X, y, "auto", fit_both_shapes, "sample")
+        assert both.straight is None
+        assert self.fit(X, y, "auto", estimator="sample").kernel_map is not None
+
+    def test_labels_that_are_known_do_not_decide(self):
+        """All of them together do, for then there are no others."""
+        X, y = rings()
+        choice = resolve_options("auto", None, {})
+        for known in (np.arange(len(y)) < 100, np.ones(len(y), bool)):
+            data = group_by_class(X, y, 2, trusted=known)
+            fitted = fit_gaussians(data, np.arange(2), choice, np.random.default_rng(0))
+            assert fitted.kernel_map is not None
+
+
+class TestDoubts:
+    def test_they_are_those_of_both_opinions(self, skewed):
+        """To the Gaussians alone most samples labelled 0 belong elsewhere. They do not."""
+        X, true = skewed(1400)
+        X, true = np.hstack([X, X[:, :4]])[:900], true[:900]
+        y = np.where(np.random.default_rng(0).random(1400)[:900] < 0.2, (true + 1) % 3, true)
+        right = np.bincount(y, weights=y == true) / np.bincount(y)
+        assert right.min() > 0.6
+        choice = resolve_options("auto", None, {"feature_map": "none"})
+        data = group_by_class(X, y, 3)
+        fitted = fit_gaussians(data, np.arange(3), choice, np.random.default_rng(0))
+        assert not fitted.notes
+        assert fitted.without_second().notes[0].startswith("Most samples labelled 0 seem")

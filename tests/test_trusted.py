@@ -1,0 +1,108 @@
+"""Trusted labels that were drawn at random choose; those that looked wrong do not."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+
+from rehead import RobustGaussianClassifier, noise, score_labels
+from rehead._validation import check_trusted
+from rehead.trusted import Judged
+
+
+@pytest.fixture
+def tilted():
+    rng = np.random.default_rng(1)
+    true = rng.integers(2, size=1000)
+    X = rng.normal(size=(1000, 3)) + 4.5 * true[:, None] * np.array([1.0, 0.0, 0.0])
+    y = (X @ [1.0, 1.0, 0.0] > 2.25).astype(int)
+    return X, true, y
+
+
+@pytest.fixture
+def random_noise():
+    rng = np.random.default_rng(2)
+    true = rng.integers(2, size=1000)
+    X = rng.normal(size=(1000, 3)) + 3.0 * true[:, None] * np.array([1.0, 0.0, 0.0])
+    return X, true, np.where(rng.random(1000) < 0.3, 1 - true, true)
+
+
+def drawn_of(n, k, seed=0):
+    drawn = np.zeros(n, bool)
+    drawn[np.random.default_rng(seed).choice(n, k, replace=False)] = True
+    return drawn
+
+
+def test_they_find_out_that_a_machine_made_the_labels(tilted):
+    X, true, y = tilted
+    drawn = drawn_of(len(y), 100)
+    plain = RobustGaussianClassifier(random_state=0).fit(X, y)
+    told = RobustGaussianClassifier(random_state=0).fit(X, np.where(drawn, true, y), trusted=drawn)
+    assert (plain.fitted_.way, told.fitted_.way) == ("", "mixture")
+    assert told.score(X, true) > plain.score(X, true) + 0.02
+    assert "100 trusted labels" in told.explain()
+
+
+def test_they_say_where_it_was_none(random_noise):
+    X, true, y = random_noise
+    drawn = drawn_of(len(y), 200)
+    y = np.where(drawn, true, y)
+    usual = RobustGaussianClassifier(random_state=0).fit(X, y, trusted=drawn)
+    plain = RobustGaussianClassifier(random_state=0).fit(X, y)
+    assert usual.score(X, true) > plain.score(X, true) - 0.01
+
+
+def test_labels_that_looked_wrong_choose_nothing(tilted):
+    X, true, y = tilted
+    words = np.where(y != true, "chosen", "")
+    assert (words == "chosen").sum() > 20
+    clf = RobustGaussianClassifier(random_state=0).fit(X, true, trusted=words)
+    assert clf.fitted_.told == 0
+    assert clf.support_[words == "chosen"].all()
+
+
+def test_few_choose_nothing(tilted):
+    X, true, y = tilted
+    drawn = drawn_of(len(y), 19)
+    clf = RobustGaussianClassifier(random_state=0).fit(X, np.where(drawn, true, y), trusted=drawn)
+    assert (clf.fitted_.told, clf.fitted_.way) == (0, "")
+
+
+def test_a_temperature_of_few_labels_stays_near_what_it_was():
+    scores = np.array([[3.0, 0.0]] * 4)
+    few, many = (
+        Judged(scores, np.array([0, 0, 0, 1])),
+        Judged(np.repeat(scores, 100, axis=0), np.tile([0, 0, 0, 1], 100)),
+    )
+    assert many.slope() < few.slope() < 1.0
+    assert many.slope() == pytest.approx(np.log(3.0) / 3.0, rel=0.1)
+
+
+def test_telling_which_labels_were_chosen_and_corrected_does_not_hurt():
+    """They looked wrong: without them, the other labels would vouch for the model that chose."""
+    X, truth = load_digits(return_X_y=True)
+    X, new, truth, new_truth = train_test_split(X, truth, train_size=1300, random_state=1)
+    y = noise.semantic(X, truth, clean=0.02, random_state=1).labels
+    first = RobustGaussianClassifier(random_state=0).fit(X, y)
+    rows = score_labels(first, X, y).order[:500]
+    corrected, words = y.copy(), np.full(len(y), "", dtype="U6")
+    corrected[rows], words[rows] = truth[rows], "chosen"
+    told, alone = (
+        RobustGaussianClassifier(random_state=0).fit(X, corrected, trusted=t) for t in (words, None)
+    )
+    assert told.score(new, new_truth) > alone.score(new, new_truth) - 0.01
+    assert told.score(new, new_truth) > first.score(new, new_truth) + 0.1
+
+
+@pytest.mark.parametrize("trusted", [["random", "maybe", ""], ["yes"] * 3])
+def test_other_words_are_an_error(trusted):
+    with pytest.raises(ValueError, match="'random' for rows that were drawn"):
+        check_trusted(trusted, 3)
+
+
+def test_missing_words_mean_nothing():
+    found = check_trusted(np.array(["random", None, "chosen", float("nan")], dtype=object), 4)
+    assert found.right.tolist() == [True, False, True, False]
+    assert found.drawn.tolist() == [True, False, False, False]
+    nothing = check_trusted(None, 3)
+    assert nothing == (None, None)
