@@ -5,7 +5,7 @@ from pathlib import Path
 from rehead.experiments.cell import Cell
 from rehead.experiments.columns.registry import PAPER, TEXT
 from rehead.experiments.grid.rivals import rival_cells
-from rehead.experiments.grid.tasks import grid_cells
+from rehead.experiments.grid.tasks import FRESH_SEEDS, SEEDS, all_tasks, grid_cells
 from rehead.experiments.plans import columns_of, source_of
 from rehead.experiments.profiles import settings_of
 from rehead.experiments.results import RAN, Results
@@ -30,7 +30,8 @@ def test_the_features_of_a_cell_are_those_of_its_network():
 
 def test_committed_results_are_of_the_settings_that_their_cells_have_now():
     """Pages would show others beside them without a word."""
-    known = {*all_cells("quick"), *grid_cells(), *rival_cells()}
+    grid = grid_cells(all_tasks(), [*SEEDS, *FRESH_SEEDS])
+    known = {*all_cells("quick"), *grid, *rival_cells()}
     shared = {}
     for result in COMMITTED:
         assert result.cell in known, result.cell.name
