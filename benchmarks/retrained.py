@@ -85,7 +85,8 @@ def head_of(
     trusted = None if checked is None else np.where(checked, "chosen", "")
     head = RobustHead(net, random_state=0)
     validation = (held.astype(np.float32), held_labels) if held_out else None
-    return head.fit((X, labels), validation=validation, trusted=trusted, progress=False)
+    known = {"trusted": trusted, "uncorrected": None if checked is None else known.labels}
+    return head.fit((X, labels), validation=validation, progress=False, **known)
 
 
 def accuracy(model: Any, known: Noisy) -> float:

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from rehead import RobustGaussianClassifier, noise, score_labels
+from rehead import LayerEnsemble, RobustGaussianClassifier, noise, score_labels
 from rehead._validation import check_trusted
 from rehead.trusted import Judged
 
@@ -102,7 +102,90 @@ def test_other_words_are_an_error(trusted):
 
 def test_missing_words_mean_nothing():
     found = check_trusted(np.array(["random", None, "chosen", float("nan")], dtype=object), 4)
-    assert found.right.tolist() == [True, False, True, False]
+    assert found.trusted.tolist() == [True, False, True, False]
     assert found.drawn.tolist() == [True, False, False, False]
     nothing = check_trusted(None, 3)
-    assert nothing == (None, None)
+    assert nothing == (None, None, None)
+
+
+class TestUncorrected:
+    """Labels before some were put right: the noise is read off these."""
+
+    @pytest.fixture
+    def reviewed(self):
+        """Flipped labels, of which the worst by quality were put right."""
+        rng = np.random.default_rng(3)
+        true = rng.integers(4, size=1200)
+        X = rng.normal(size=(1200, 6)) + 3.5 * np.eye(4, 6)[true]
+        y = noise.flip(true, 0.4, random_state=5).labels
+        first = RobustGaussianClassifier(random_state=0).fit(X, y)
+        worst = score_labels(first, X, y).order[:250]
+        corrected, words = y.copy(), np.full(1200, "", dtype="U6")
+        corrected[worst], words[worst] = true[worst], "chosen"
+        return X, true, y, corrected, words
+
+    def test_the_noise_is_that_of_all_labels(self, reviewed):
+        X, true, y, corrected, words = reviewed
+        clf = RobustGaussianClassifier(random_state=0)
+        clf.fit(X, corrected, trusted=words, uncorrected=y)
+        assert abs(clf.noise_.rate - (y != true).mean()) < 0.04
+        # but labels that are wrong now are fewer
+        assert abs(clf.noise_.wrong - (corrected != true).mean()) < 0.04
+        assert (clf.trust_[words == "chosen"] == 1.0).all()
+
+    def test_without_them_it_is_misread(self, reviewed):
+        X, true, y, corrected, words = reviewed
+        clf = RobustGaussianClassifier(random_state=0).fit(X, corrected, trusted=words)
+        assert abs(clf.noise_.rate - (y != true).mean()) > 0.1
+
+    def test_a_layer_among_others(self, reviewed):
+        X, true, y, corrected, words = reviewed
+        layers, held = {"x": X[300:]}, {"x": X[:300]}
+        known = {"trusted": words[300:], "uncorrected": y[300:]}
+        ens = LayerEnsemble(random_state=0)
+        ens.fit(layers, corrected[300:], validation=(held, y[:300]), **known)
+        assert abs(ens.noise_.rate - (y != true).mean()) < 0.05
+        before = LayerEnsemble(random_state=0).fit(layers, y[300:], validation=(held, y[:300]))
+        assert ens.consensus_.gaps == before.consensus_.gaps
+
+    def test_of_labels_that_nobody_corrected_nothing_changes(self, reviewed):
+        X, _, y, *_ = reviewed
+        plain = RobustGaussianClassifier(random_state=0).fit(X, y)
+        same = RobustGaussianClassifier(random_state=0).fit(X, y, uncorrected=y)
+        np.testing.assert_array_equal(plain.predict_proba(X), same.predict_proba(X))
+
+    @pytest.mark.parametrize("labels_from", ["people", "machine"])
+    @pytest.mark.parametrize("feature_map", ["none", "kernel"])
+    def test_with_all_that_the_default_does(self, reviewed, labels_from, feature_map):
+        X, true, y, corrected, words = reviewed
+        clf = RobustGaussianClassifier(
+            feature_map=feature_map, labels_from=labels_from, random_state=0
+        )
+        clf.fit(X, corrected, trusted=words, uncorrected=y)
+        assert clf.score(X, true) > 0.85
+
+    def test_text_and_repeated_rows(self, reviewed):
+        X, true, y, corrected, words = reviewed
+        names = np.array(["a", "b", "c", "d"])
+        twice = {"trusted": np.tile(words, 2), "uncorrected": np.tile(names[y], 2)}
+        clf = RobustGaussianClassifier(random_state=0)
+        clf.fit(np.tile(X, (2, 1)), np.tile(names[corrected], 2), **twice)
+        once = RobustGaussianClassifier(random_state=0)
+        once.fit(X, names[corrected], trusted=words, uncorrected=names[y])
+        assert abs(clf.noise_.rate - once.noise_.rate) < 0.02
+        assert clf.score(X, names[true]) > 0.9
+
+    def test_a_label_that_changed_must_be_trusted(self, reviewed):
+        X, _, y, corrected, words = reviewed
+        row = int((corrected != y).argmax())
+        for trusted in (None, np.where(np.arange(len(y)) == row, "", words)):
+            with pytest.raises(ValueError, match=f"The label of row {row} is .* not trusted"):
+                RobustGaussianClassifier().fit(X, corrected, trusted=trusted, uncorrected=y)
+
+    @pytest.mark.parametrize(
+        ("wrong", "says"), [(lambda y: y[:-1], "1199"), (lambda y: y + 7, "not fitted on")]
+    )
+    def test_others_are_refused(self, reviewed, wrong, says):
+        X, _, y, corrected, words = reviewed
+        with pytest.raises(ValueError, match=says):
+            RobustGaussianClassifier().fit(X, corrected, trusted=words, uncorrected=wrong(y))

@@ -131,6 +131,34 @@ def known_codes(y: Array, classes: Array) -> Array:
     return np.array([code_of[label] for label in labels], np.int64)
 
 
+def check_uncorrected(
+    labels: Any, codes: Array, trusted: Array | None, classes: Array
+) -> Array | None:
+    """Codes of labels before some were put right; those that are not trusted did not change.
+
+    Examples
+    --------
+    >>> classes, trusted = np.array(["cat", "dog"]), np.array([True, False])
+    >>> check_uncorrected(["dog", "dog"], np.array([0, 1]), trusted, classes)
+    array([1, 1])
+    """
+    if labels is None:
+        return None
+    before = known_codes(in_type_of(check_labels(labels, len(codes)), classes), classes)
+    changed = before != codes
+    if trusted is not None:
+        changed &= ~trusted
+    if changed.any():
+        row = int(changed.argmax())
+        now, then = (classes[each[row]].item() for each in (codes, before))
+        raise ValueError(
+            f"The label of row {row} is {now!r}, and {then!r} in uncorrected, but it is not "
+            "trusted. Pass trusted= for labels that were put right: 'chosen' for those that were "
+            "checked because they looked wrong, 'random' for those that were drawn at random."
+        )
+    return before
+
+
 def in_type_of(labels: Array, classes: Array) -> Array:
     """Labels of a file in the type of the classes, where they are written alike.
 

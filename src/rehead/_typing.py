@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -235,3 +235,19 @@ def row_numbers(index: Array | slice, n: int) -> Array:
         raise IndexError(f"there are {n} rows, and numbers from {rows.min()} to {rows.max()}")
     numbers: Array = np.where(rows < 0, rows + n, rows).astype(np.int64, copy=False)
     return numbers
+
+
+class Known(NamedTuple):
+    """What is known of labels beside what they say.
+
+    Rows whose label is right; those of them that were drawn at random; and the classes that the
+    labels stood for before some were put right.
+    """
+
+    trusted: Array | None = None
+    drawn: Array | None = None
+    uncorrected: Array | None = None
+
+    def take(self, rows: Array) -> Known:
+        """Of some of the rows."""
+        return Known(*(None if each is None else each[rows] for each in self))

@@ -17,9 +17,10 @@ from rehead._columns import is_missing as is_missing
 from rehead._features import as_numbers
 from rehead._features import refuse_masked as refuse_masked
 from rehead._labels import check_labels as check_labels
+from rehead._labels import check_uncorrected
 from rehead._labels import encode_labels as encode_labels
 from rehead._labels import known_codes as known_codes
-from rehead._typing import Array, Features, LazyFeatures, NamedFeatures
+from rehead._typing import Array, Features, Known, LazyFeatures, NamedFeatures
 from rehead._values import check_choice as check_choice
 from rehead._values import check_transition as check_transition
 from rehead._values import first_few as first_few
@@ -330,26 +331,26 @@ RANDOM, CHOSEN = "random", "chosen"
 """How a trusted label came to be checked."""
 
 
-class Trusted(NamedTuple):
-    """Rows whose label is known to be right, and those of them that were drawn at random."""
+def check_known(trusted: Any, uncorrected: Any, codes: Array, classes: Array) -> Known:
+    """What users know of labels beside what they say."""
+    known = check_trusted(trusted, len(codes))
+    before = check_uncorrected(uncorrected, codes, known.trusted, classes)
+    return known._replace(uncorrected=before)
 
-    right: Array | None
-    drawn: Array | None
 
-
-def check_trusted(trusted: Any, n: int) -> Trusted:
+def check_trusted(trusted: Any, n: int) -> Known:
     """A boolean mask of n rows, drawn at random; or "random", "chosen" or "" for each of them.
 
     Examples
     --------
-    >>> check_trusted(["random", "", "chosen"], 3)
-    Trusted(right=array([ True, False,  True]), drawn=array([ True, False, False]))
+    >>> check_trusted(["random", "", "chosen"], 3)[:2]
+    (array([ True, False,  True]), array([ True, False, False]))
     """
     array = None if trusted is None else as_column(trusted)
     is_text = array is not None and any(isinstance(word, str) for word in array.ravel())
     if array is None or not is_text or array.shape != (n,):
         mask = check_mask(trusted, n, "trusted")
-        return Trusted(mask, mask)
+        return Known(mask, mask)
     words = np.array(["" if word is None or word != word else str(word) for word in array])
     strange = sorted(set(words.tolist()) - {RANDOM, CHOSEN, ""})
     if strange:
@@ -358,4 +359,4 @@ def check_trusted(trusted: Any, n: int) -> Trusted:
             f"{n} rows, or {RANDOM!r} for rows that were drawn at random and checked, {CHOSEN!r} "
             "for rows that were checked because they looked wrong, and '' for all others."
         )
-    return Trusted(words != "", words == RANDOM)
+    return Known(words != "", words == RANDOM)

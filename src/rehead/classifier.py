@@ -92,16 +92,15 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         "uniform", as in the paper. Labels are judged by the shares of the training samples
         wherever the noise is measured, whatever the priors are.
     feature_map : {"auto", "none", "kernel"}, optional
-        Whether features are mapped before Gaussians are estimated on them. "kernel": each row
-        becomes its similarities to some rows that are drawn as landmarks (Nystroem's map of the
-        Gaussian kernel of standardised features), so that boundaries between classes are not
-        straight lines. "auto", the default of the estimator "auto": only where that makes the
+        Whether features are mapped first. "kernel": each row becomes its similarities to landmarks,
+        rows that are drawn (Nystroem's map of the Gaussian kernel of standardised features), so
+        that boundaries between classes are not straight. "auto", the default of the estimator "auto": only where that makes the
         labels clearly more likely. "none" is the default of the others, and the paper's.
     labels_from : {"people", "machine"}, optional
-        "machine": another classifier made the labels. Nothing tells its errors from the truth, so
-        this is an assumption: classes are clusters, which labels only name. For "auto".
+        "machine": another classifier made the labels. It is assumed then that classes are clusters,
+        which labels only name: nothing tells its errors from the truth. For "auto".
     random_state : int, Generator, RandomState or None
-        Seed of the random starts, and of the rows that are drawn.
+        Seed of random draws.
 
     Attributes
     ----------
@@ -116,8 +115,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         The training rows that were kept.
     trust_ : array of shape (n_samples,)
         How much each training label counts, from 0 to 1 (with sample weights, up to its weight).
-        Where the noise was measured: by the probability that it is right, or less if it is
-        doubtful (:func:`rehead.score_labels` has the probability). Otherwise 1 for what was kept.
+        By the probability that it is right, or less, where the noise was measured
+        (:func:`rehead.score_labels` has the probability). Otherwise 1 for what was kept.
     noise_ : NoiseModel or None
         What was found out about the noise. ``wrong``: the share of labels that are wrong, or too
         hard to tell by these features. ``transition``: the transition matrix. ``rate``: the share
@@ -131,8 +130,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         a second opinion, of the Gaussians and the regression together.
     fitted_ : FittedGaussians
         All that was learned, as one value; what is above is read off it.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes
     -----
@@ -190,7 +188,13 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, trusted: Any = None, executor: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        trusted: Any = None,
+        executor: Any = None,
+        uncorrected: Any = None,
     ) -> Self:
         """Estimate the class Gaussians from features and labels, some of which are wrong.
 
@@ -208,6 +212,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
             right, but it chooses nothing) or "". None of them is trimmed.
         executor : concurrent.futures.Executor, optional
             Who works on features on disk. Default: threads. Results are the same to the last bit.
+        uncorrected : array-like of shape (n_samples,), optional
+            Labels before some (``trusted`` now) were put right: the noise is read off these.
 
         Returns
         -------
@@ -216,19 +222,14 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         choice = resolve_options(
             self.estimator, self.preset, {name: getattr(self, name) for name in OPTIONS}
         )
-        check.check_aligned(X, y=y, sample_weight=sample_weight, trusted=trusted)
+        known = {"trusted": trusted, "uncorrected": uncorrected}
+        check.check_aligned(X, y=y, sample_weight=sample_weight, **known)
         checked = copy.copy(self)  # self is not changed before all has gone well
         X = check.check_features(checked, X, reset=True)
         classes, codes = check.encode_labels(check.check_labels(y, len(X)))
-        known = check.check_trusted(trusted, len(X))
-        data = group_by_class(
-            X,
-            codes,
-            len(classes),
-            weights=check.check_weights(sample_weight, X, codes, classes),
-            trusted=known.right,
-            drawn=known.drawn,
-        )
+        weights = check.check_weights(sample_weight, X, codes, classes)
+        data = group_by_class(X, codes, len(classes), weights=weights)
+        data = data.with_known(check.check_known(trusted, uncorrected, codes, classes))
         rng = check.generator_from(self.random_state)
         with run_on(executor):
             fitted = fit_with_trusted(data, classes, choice, rng)

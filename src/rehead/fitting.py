@@ -102,8 +102,9 @@ def _is_still_better(mapped: FittedGaussians, straight: FittedGaussians, data: B
     """
     present = np.sort(np.concatenate(data.rows))
     counted = present[data.near[present]]
-    if data.drawn is not None and not data.drawn[counted].all():
-        counted = counted[~data.drawn[counted]]
+    drawn = data.drawn if data.uncorrected is None else None
+    if drawn is not None and not drawn[counted].all():
+        counted = counted[~drawn[counted]]
     rows = counted[evenly_spaced(len(counted), SETTINGS.noise_sample)]
     counts = np.ones(len(rows)) if data.weights is None else data.weights[rows]
     now, before = (_label_nats(fitted, data, rows) for fitted in (mapped, straight))
@@ -112,16 +113,16 @@ def _is_still_better(mapped: FittedGaussians, straight: FittedGaussians, data: B
 
 
 def _label_nats(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:
-    """How unlikely the labels of some rows are, each judged without itself."""
-    noise, codes = fitted.noise, data.codes[rows]
+    """How unlikely the noisy labels of some rows are, each row judged without itself."""
+    noise, every = fitted.noise, np.ones(len(rows), bool)
     assert noise is not None
-    every, nats = np.ones(len(rows), bool), partial(_nats, noise)
-    found, _ = fitted.without_themselves(some_rows(data.X, rows), codes, every, nats)
-    return found
+    X, codes = some_rows(data.X, rows), data.codes[rows]
+    joint, _ = fitted.without_themselves(X, codes, every, _joint)
+    return corrected_nll(noise.posterior(joint), data.noisy_codes[rows], noise.transition)
 
 
-def _nats(noise: NoiseModel, scores: Array, joint: Array, codes: Array) -> Array:
-    return corrected_nll(noise.posterior(joint), codes, noise.transition)
+def _joint(scores: Array, joint: Array, codes: Array) -> Array:
+    return joint
 
 
 def _fit(

@@ -41,7 +41,8 @@ class Repeated(NamedTuple):
 def without_repetition(data: ByClass) -> Repeated:
     """The different rows, in the order in which they first occur.
 
-    Rows with the same features and label are the same, unless only one of them is trusted.
+    Rows with the same features and label are the same, unless only one of them is trusted, or their
+    labels were different before they were corrected.
 
     Examples
     --------
@@ -53,6 +54,8 @@ def without_repetition(data: ByClass) -> Repeated:
     """
     n = len(data.codes)
     of_row = data.codes if data.trusted is None else data.codes + data.n_classes * data.trusted
+    if data.uncorrected is not None:
+        of_row = of_row + 2 * data.n_classes * data.uncorrected
     _, first, which = np.unique(fingerprint(data.X, of_row), return_index=True, return_inverse=True)
     if len(first) == n:
         return Repeated(data, data, np.arange(n), np.ones(n))
@@ -66,8 +69,6 @@ def without_repetition(data: ByClass) -> Repeated:
         data.codes[rows],
         data.n_classes,
         weights=total,
-        trusted=None if data.trusted is None else data.trusted[rows],
-        drawn=None if data.drawn is None else data.drawn[rows],
-    )
+    ).with_known(data.known.take(rows))
     share = own / np.maximum(total[which], np.finfo(float).tiny)
     return Repeated(data, different, which, share)

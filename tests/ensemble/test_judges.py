@@ -176,7 +176,7 @@ class TestSecondOpinion:
 
     def of_all(self, problem):
         """What is found where there are no held-out labels."""
-        data = problem.joined(["x"]).with_trusted(problem.trusted)
+        data = problem.joined(["x"]).with_known(problem.known)
         return fit_gaussians(data, problem.classes, self.LINEAR, np.random.default_rng(0))
 
     @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from rehead import LayerEnsemble, score_labels
 from rehead.review.corrected import corrected_labels
 from rehead.review.draws import Shown
-from rehead.review.refitting import gain_of, known_labels, refit
+from rehead.review.refitting import gain_of, refit
 from rehead.review.subject import Subject
 
 
@@ -38,8 +38,7 @@ def test_only_a_fair_sample_of_the_draws_counts_as_random(desk, decide):
         decide(desk, "suggestion", shown=Shown(row, "random suspect", 0.5))
     for row in others[:10]:
         decide(desk, "keep", shown=Shown(row, "random other", 0.1))
-    suspect = desk.report.suspect
-    words = known_labels(desk.corrected(), suspect)
+    words = desk.corrected().checked
     assert (words[suspects[:5]] == "chosen").all()
     assert (words[others[:10]] == "random").sum() in (9, 10)  # rounded down
     fair = int(10 / len(others) * len(suspects))
@@ -50,7 +49,7 @@ def test_only_a_fair_sample_of_the_draws_counts_as_random(desk, decide):
 
 def test_without_draws_nothing_is_random(desk, decide):
     decide(desk, "suggestion", shown=Shown(int(desk.subject.suspects[0]), "suspect"))
-    words = known_labels(desk.corrected(), desk.report.suspect)
+    words = desk.corrected().checked
     assert sorted(set(words.tolist())) == ["", "chosen"]
 
 

@@ -19,7 +19,7 @@ from rehead.cli.checks import (
 from rehead.cli.program import app, friendly
 
 if TYPE_CHECKING:
-    from rehead._typing import Array
+    from rehead.cli.samples import KnownRows
     from rehead.ensemble import LayerEnsemble
     from rehead.files.samples import Source
 
@@ -57,6 +57,13 @@ def fit(
             "for rows that were checked because they looked wrong, and nothing for others."
         ),
     ] = None,
+    uncorrected: Annotated[
+        str | None,
+        typer.Option(
+            help="Labels before some, which are trusted now, were put right: a column of the "
+            "table, .npy, .txt, or FILE:COLUMN, as rehead apply writes it (corrected.csv:given)."
+        ),
+    ] = None,
     weights: Annotated[str | None, typer.Option(help="nll, corrected or equal.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random draws.", min=0)] = 0,
     jobs: Jobs = None,
@@ -64,17 +71,18 @@ def fit(
 ) -> None:
     """Fit a robust head on features and noisy labels."""
     need_folder(output)
-    need_other_file(output, train, labels, ids, trusted, validation, validation_labels)
-    from rehead.cli.samples import held_out_source, read_trusted
+    need_other_file(output, train, labels, ids, trusted, uncorrected, validation, validation_labels)
+    from rehead.cli.samples import held_out_source, read_known
     from rehead.ensemble import LayerEnsemble
     from rehead.files.samples import Source, check_beside
     from rehead.scale import workers
 
     need_features(train)
-    known = None if trusted is None else read_trusted(trusted, train)
-    source = Source(train, labels, ids, [*(ignore or ()), *(known.columns if known else ())])
-    if trusted is not None:
-        check_beside(trusted, source, "trusted labels")
+    known = read_known(train, trusted, uncorrected)
+    source = Source(train, labels, ids, [*(ignore or ()), *known.columns])
+    for named, what in ((trusted, "trusted labels"), (uncorrected, "uncorrected labels")):
+        if named is not None:
+            check_beside(named, source, what)
     head = LayerEnsemble(
         estimator,
         preset=preset,
@@ -91,24 +99,32 @@ def fit(
         need_features(validation)
         held_out = held_out_source(source, validation, validation_labels)
     with workers(jobs, cluster):
-        fit_head(head, source, held_out, None if known is None else known.words)
+        fit_head(head, source, held_out, known)
     head.save(output)
     typer.echo(head.explain())
     typer.echo(f"A head of {len(head.classes_)} classes: {output}")
 
 
 def fit_head(
-    head: LayerEnsemble, source: Source, held_out: Source | None, trusted: Array | None = None
+    head: LayerEnsemble, source: Source, held_out: Source | None, known: KnownRows | None = None
 ) -> None:
     """Fit a head on files; it knows from then on which network features must come from."""
     from rehead.audit.inputs import check_ids
-    from rehead.cli.samples import read_held_out, read_training
+    from rehead.cli.samples import KnownRows, read_held_out, read_training
 
     samples = read_training(source)
     if source.ids is not None and samples.ids is not None:
         check_ids(samples.ids, len(samples), "--ids", "Name each sample once")
     validation = None if held_out is None else read_held_out(source, samples, held_out)
-    head.fit(samples.layers, samples.labels, validation, ids=samples.ids, trusted=trusted)
+    known = known or KnownRows()
+    head.fit(
+        samples.layers,
+        samples.labels,
+        validation,
+        ids=samples.ids,
+        trusted=known.trusted,
+        uncorrected=known.uncorrected,
+    )
     head.inputs_.network = None if samples.store is None else samples.store.fingerprint
 
 

@@ -50,7 +50,7 @@ def fit_layers_alone(
     members = {}
     for member, names in parts.items():
         step(f"estimating {member}")
-        data = problem.joined(names).with_trusted(problem.trusted, problem.drawn)
+        data = problem.joined(names).with_known(problem.known)
         seed = int(rng.integers(2**31))
         members[member] = fit_gaussians(data, problem.classes, choice, np.random.default_rng(seed))
     _warn_of_members(members)

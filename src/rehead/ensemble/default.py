@@ -42,7 +42,7 @@ def _as_trusted_labels_say(
         return choice, 0
     step("asking trusted labels")
     name = next(iter(problem.layers))
-    data = problem.grouped[name].with_trusted(problem.trusted, drawn)
+    data = problem.grouped[name].with_known(problem.known)
     seed = np.random.default_rng(int(rng.integers(2**31)))
     found = fit_with_trusted(data, problem.classes, choice, seed)
     as_asked = bool(found.way) == (choice.options.labels_from == MACHINE)

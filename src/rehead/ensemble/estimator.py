@@ -160,6 +160,7 @@ priors, feature_map, labels_from, random_state
         *,
         ids: Any = None,
         trusted: Any = None,
+        uncorrected: Any = None,
         groups: Any = None,
         progress: bool | None = None,
     ) -> Self:
@@ -177,6 +178,8 @@ priors, feature_map, labels_from, random_state
         trusted : boolean array-like of shape (n_samples,), optional
             Samples whose label is known to be right, drawn at random; or "random", "chosen" or ""
             for each, as for :class:`RobustGaussianClassifier`. The first layer is asked.
+        uncorrected : array-like of shape (n_samples,), optional
+            Labels before some were put right, as for :class:`RobustGaussianClassifier`.
         groups : array-like of shape (n_samples,), optional
             Samples that belong together (frames of a film, copies of a text). Where samples have to
             be held out because no ``validation`` is given, a group stays together.
@@ -196,12 +199,14 @@ priors, feature_map, labels_from, random_state
             check.check_choice(name, layers, "given")
         if STACK in layers:
             raise ValueError(f"A layer cannot be called {STACK!r}: that is what joined layers are.")
-        check.check_aligned(layers, y=y, ids=ids, trusted=trusted, groups=groups)
+        check.check_aligned(
+            layers, y=y, ids=ids, trusted=trusted, uncorrected=uncorrected, groups=groups
+        )
         consensus = self.finds_consensus
         inputs = LayerInputs(list(layers), self.given or ())
         problem = self._problem(inputs, layers, y)
         n = len(problem.codes)
-        known = check.check_trusted(trusted, n)
+        known = check.check_known(trusted, uncorrected, problem.codes, problem.classes)
         held_out = None
         if validation is not None:
             held_out = check_held_out(validation, inputs, problem.classes, ids)
@@ -209,11 +214,7 @@ priors, feature_map, labels_from, random_state
             warn_of_another_scale(problem.layers, held_out.layers)
             held_out = held_out.at_most(problem.most_held_out)
         problem = replace(
-            problem,
-            held_out=held_out,
-            trusted=known.right,
-            drawn=known.drawn,
-            groups=check.check_groups(groups, n),
+            problem, held_out=held_out, groups=check.check_groups(groups, n), **known._asdict()
         )
         rng = check.generator_from(self.random_state)
         weighting = None if consensus else self._weighting(problem)

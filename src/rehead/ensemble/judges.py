@@ -100,6 +100,7 @@ def memorisation_gaps(problem: Problem) -> dict[str, float]:
 
 
 def _nats_of(problem: Problem, names: Sequence[str]) -> LabelNats:
+    problem = problem.before_correction
     assert problem.held_out is not None
     X = problem.held_out.joined(names)
     return label_nats(problem.joined(names), problem.held_out, X, problem.trusted)
@@ -228,9 +229,10 @@ class Judges(NamedTuple):
         """What they think where the noise is as others have seen it."""
         sampled = evenly_spaced(len(self.data.X), SETTINGS.noise_sample)
         scores = self.without_themselves(all_scores, sampled)
-        noise = fit_noise(scores, self.data.codes[sampled], seen.transition)
+        codes, noisy = self.data.codes[sampled], self.data.noisy_codes[sampled]
+        noise = fit_noise(scores, noisy, seen.transition)
         noise = noise._replace(anchors=seen.anchors)
-        told = Scored(scores, self.data.codes[sampled], np.ones(len(sampled)))
+        told = Scored(scores, noisy, np.ones(len(sampled)))
         known = None if self.data.trusted is None else self.data.trusted[sampled]
 
         def share_wrong(right: Array) -> float:
@@ -238,7 +240,7 @@ class Judges(NamedTuple):
 
         # What this noise does not explain was read off weak anchors: it tells nothing of guesses.
         ranges = with_guesses(noise, told, share_wrong)
-        wrong = share_wrong(noise.trust(scores, self.data.codes[sampled]))
+        wrong = share_wrong(noise.trust(scores, codes))
         noise = noise._replace(wrong=wrong, least=min(ranges.least, wrong), most=ranges.most)
         return self._opinion(noise, self._trust(noise.trust))
 
@@ -302,7 +304,7 @@ def fit_judges(
 ) -> Judges:
     """Fit the layers that judge, joined; ``gap`` is how much the worst of them has memorised."""
     step(f"judging labels by {', '.join(names)}")
-    data = problem.joined(names).with_trusted(problem.trusted, problem.drawn)
+    data = problem.joined(names).with_known(problem.known)
 
     rng = np.random.default_rng(seed)
     if problem.held_out is None:

@@ -29,7 +29,7 @@ def fit_machine_layers(problem: Problem, choice: Choice, seed: int) -> FittedEns
     members: dict[str, FittedGaussians] = {}
     for name in names:
         step(f"estimating {name}")
-        data = problem.grouped[name].with_trusted(problem.trusted, problem.drawn)
+        data = problem.grouped[name].with_known(problem.known)
         rng = np.random.default_rng(seed)
         members[name] = fit_gaussians(data, problem.classes, choice, rng)
     first = members[names[0]]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rehead._typing import Array, Features, JoinedFeatures, some_rows
+from rehead._typing import Array, Features, JoinedFeatures, Known, some_rows
 from rehead.gaussian import ByClass, group_by_class
 from rehead.gaussian.kernels import BLOCK, evenly_spaced
 from rehead.gaussian.settings import SETTINGS
@@ -57,6 +57,8 @@ class Problem:
         Samples whose label is known to be right.
     drawn : boolean array of shape (n_samples,) or None
         Those of them that were drawn at random.
+    uncorrected : array of shape (n_samples,) or None
+        Class codes of the labels before some were put right.
     groups : array of shape (n_samples,) or None
         Codes of samples that belong together.
     """
@@ -68,6 +70,7 @@ class Problem:
     held_out: HeldOut | None = None
     trusted: Array | None = None
     drawn: Array | None = None
+    uncorrected: Array | None = None
     groups: Array | None = None
 
     @property
@@ -76,10 +79,25 @@ class Problem:
 
     @property
     def is_corrected(self) -> bool:
-        """Whether labels that looked wrong were put right; held-out labels are noisier then."""
-        if self.trusted is None:
+        """Whether labels that looked wrong were put right; held-out labels are noisier then.
+
+        Not so where the labels before that are known: held-out ones are as noisy as these.
+        """
+        if self.trusted is None or self.uncorrected is not None:
             return False
         return self.drawn is None or bool((self.trusted & ~self.drawn).any())
+
+    @property
+    def known(self) -> Known:
+        """What is known of the labels."""
+        return Known(self.trusted, self.drawn, self.uncorrected)
+
+    @cached_property
+    def before_correction(self) -> Problem:
+        """The problem as it was before any label was put right, where that is known."""
+        if self.uncorrected is None:
+            return self
+        return replace(self, codes=self.uncorrected, trusted=None, drawn=None, uncorrected=None)
 
     @cached_property
     def grouped(self) -> dict[str, ByClass]:
@@ -114,6 +132,7 @@ class Problem:
             codes=self.codes[rows],
             trusted=None if self.trusted is None else self.trusted[rows],
             drawn=None if self.drawn is None else self.drawn[rows],
+            uncorrected=None if self.uncorrected is None else self.uncorrected[rows],
             groups=None if self.groups is None else self.groups[rows],
         )
 
@@ -130,7 +149,8 @@ class Problem:
             **{name: some_rows(X, held) for name, X in self.layers.items()},
             **{name: p[held] for name, p in self.given.items()},
         }
-        held_out = HeldOut(layers, self.codes[held]).at_most(self.most_held_out)
+        noisy = self.codes if self.uncorrected is None else self.uncorrected
+        held_out = HeldOut(layers, noisy[held]).at_most(self.most_held_out)
         return replace(self.only(kept), held_out=held_out)
 
     @property

@@ -118,14 +118,14 @@ def stiff_gaussians(rows: TrainingRows, found: Trusted, options: Options) -> Tru
     stiff = stiff_to(moments, SETTINGS.stiff_shrinkage if given == "auto" else given)
     gaussians = stiff.gaussians(moments)
     scores = rows.sampled_scores(trust, gaussians)
-    noise = fit_noise(scores, rows.sampled_codes, counts=rows.sampled_doubtful)
+    noise = fit_noise(scores, rows.sampled_noisy, counts=rows.sampled_doubtful)
     again = Trusted(gaussians, trust, scores, noise, found.steps + 1)
     return again._replace(noise=noise_with_guesses(rows, again, found.noise.guessed))
 
 
 def noise_with_guesses(rows: TrainingRows, found: Trusted, at_least: float = 0.0) -> NoiseModel:
     """The noise that was found, with what is known about hard samples."""
-    told = Scored(found.scores, rows.sampled_codes, rows.sampled_doubtful)
+    told = Scored(found.scores, rows.sampled_noisy, rows.sampled_doubtful)
     return with_guesses(found.noise, told, partial(share_of_wrong, rows), at_least)
 
 
@@ -227,7 +227,7 @@ def _rounds(rows: TrainingRows, best: Round, max_steps: int) -> Rounds:
             trust = next_trust
             if np.average(np.abs(trust - now.trust), weights=rows.counts) < SETTINGS.settled_trust:
                 break
-    nats = best.noise.nats(best.scores, rows.sampled_codes)
+    nats = best.noise.nats(best.scores, rows.sampled_noisy)
     return Rounds(best.noise, best.regularisation, nats, trust, steps)
 
 
@@ -247,7 +247,7 @@ def most_likely(
         gaussians = candidate.gaussians(moments)
         scores = rows.sampled_scores(trust, gaussians)
         noise = fit_noise(
-            scores, rows.sampled_codes, counts=rows.sampled_doubtful, start=temperature
+            scores, rows.sampled_noisy, counts=rows.sampled_doubtful, start=temperature
         )
         return Round(trust, gaussians, noise, candidate, scores)
 
@@ -267,7 +267,7 @@ def _best_on(
 
     def nll(candidate: Regularisation) -> float:
         scores = rows.sampled_scores(trust, candidate.gaussians(moments))
-        return fit_noise(scores, rows.sampled_codes, counts=rows.sampled_doubtful).nll
+        return fit_noise(scores, rows.sampled_noisy, counts=rows.sampled_doubtful).nll
 
     return tuple(sorted(candidates, key=nll)[: SETTINGS.screened])
 

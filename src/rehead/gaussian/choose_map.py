@@ -74,13 +74,11 @@ def some_of_each_class(data: ByClass, rng: np.random.Generator) -> ByClass:
         data.codes[rows],
         data.n_classes,
         weights=None if data.weights is None else data.weights[rows],
-        trusted=None if data.trusted is None else data.trusted[rows],
-        drawn=None if data.drawn is None else data.drawn[rows],
-    )
+    ).with_known(data.known.take(rows))
 
 
 def _nats(data: ByClass) -> tuple[Array, Array]:
     """How unlikely each label is, judged leave-one-out, and how often it counts."""
     rows = training_rows(data, np.random.default_rng(0))
     found = most_likely(rows, np.ones(len(rows.codes)), SHRINKAGES)
-    return found.noise.nats(found.scores, rows.sampled_codes), rows.sampled_doubtful
+    return found.noise.nats(found.scores, rows.sampled_noisy), rows.sampled_doubtful

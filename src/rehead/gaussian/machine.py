@@ -120,7 +120,7 @@ def _noise(rows: TrainingRows, gaussians: TiedGaussians, keep: Array) -> NoiseMo
 
     Its anchors would say that they are right: they are so by the machine's own lights.
     """
-    scores, codes = rows.sampled_scores(keep, gaussians), rows.sampled_codes
+    scores, codes = rows.sampled_scores(keep, gaussians), rows.sampled_noisy
     read = fit_noise(scores, codes, counts=rows.sampled_doubtful)
     posterior = softmax(scores.astype(np.float64) / read.temperature)
     counted = posterior * rows.sampled_doubtful[:, None]

@@ -107,7 +107,7 @@ def fit_mixture(
     total = Total.from_pooled(pooled)
     gaussians = regularisation.gaussians(pooled)
     scores = rows.sampled_scores(everything, gaussians)
-    first = fit_noise(scores, rows.sampled_codes, counts=rows.sampled_doubtful)
+    first = fit_noise(scores, rows.sampled_noisy, counts=rows.sampled_doubtful)
     tau, anchored = max(first.temperature, 1.0), first.transition
     now = Mixture(gaussians, first.priors, anchored)
     expected = expectation(rows, total, now, tau)
@@ -137,7 +137,7 @@ def expectation(rows: TrainingRows, total: Total, now: Mixture, tau: float) -> E
         r = np.exp(joint - norm) * counts
         weights += r.sum(axis=0)
         totals += r.T.astype(dtype) @ block
-        np.add.at(labels.T, rows.codes[part], r)
+        np.add.at(labels.T, rows.data.noisy_codes[part], r)
     totals += weights[:, None] * (middle - total.mean)
     # The quadratic term that all classes share, of all samples at once.
     offset = total.mean - g.centre

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rehead._typing import Array, Features, MappedFeatures, RowMap, some_rows
+from rehead._typing import Array, Features, Known, MappedFeatures, RowMap, some_rows
 from rehead.gaussian import at_hand
 from rehead.gaussian.at_hand import rows_at_hand as rows_at_hand
 from rehead.gaussian.blas import syrk
@@ -45,6 +45,8 @@ class ByClass:
         The rows as they were, where ``X`` is a map of them.
     drawn : boolean array of shape (N,) or None
         Trusted rows that were drawn at random.
+    uncorrected : array of shape (N,) or None
+        Classes of the labels before some were put right.
     """
 
     X: Features
@@ -55,6 +57,16 @@ class ByClass:
     shifts: Array
     before: ByClass | None = None
     drawn: Array | None = None
+    uncorrected: Array | None = None
+
+    @property
+    def noisy_codes(self) -> Array:
+        """Labels that the noise is read off: those before any was corrected, where they are known.
+
+        Labels that are corrected because they look wrong leave behind others that look right. These
+        say less about the noise than all of them did.
+        """
+        return self.codes if self.uncorrected is None else self.uncorrected
 
     @property
     def n_classes(self) -> int:
@@ -80,9 +92,17 @@ class ByClass:
                 near[rows] = True
         return near
 
-    def with_trusted(self, trusted: Array | None, drawn: Array | None = None) -> ByClass:
+    @property
+    def known(self) -> Known:
+        """What is known of the labels."""
+        return Known(self.trusted, self.drawn, self.uncorrected)
+
+    def with_known(self, known: Known) -> ByClass:
         """The same rows, some of which have labels that are known to be right."""
-        return self if trusted is None else replace(self, trusted=trusted, drawn=drawn)
+        trusted, drawn, uncorrected = known
+        if trusted is None and uncorrected is None:
+            return self
+        return replace(self, trusted=trusted, drawn=drawn, uncorrected=uncorrected)
 
     def mapped(self, row_map: RowMap, parts: int = 1) -> ByClass:
         """The same rows after a map of their features.

@@ -87,7 +87,7 @@ def second_opinion(rows: TrainingRows, found: Trusted, rng: np.random.Generator)
         return None
     if rows.n_classes > SETTINGS.most_classes_for_second:
         return None
-    told = Told(found.scores.astype(np.float64), rows.sampled_codes, counts, T)
+    told = Told(found.scores.astype(np.float64), rows.sampled_noisy, counts, T)
     learnt = rows_to_learn_from(rows, rng)
     noisy = noisy_rows(rows, learnt, T)
     # Features of one map are alike; others have units of their own.

@@ -73,6 +73,11 @@ class TrainingRows(NamedTuple):
         return self.codes[self.sampled]
 
     @property
+    def sampled_noisy(self) -> Array:
+        """Labels of the sampled rows before any was corrected: what the noise is read off."""
+        return self.data.noisy_codes[self.sampled]
+
+    @property
     def not_sampled(self) -> Array:
         """Numbers of the other rows."""
         others = np.ones(len(self.codes), bool)
@@ -83,12 +88,13 @@ class TrainingRows(NamedTuple):
     def sampled_doubtful(self) -> Array:
         """How often each sampled row counts for the noise.
 
-        Labels that were drawn at random and made right say nothing about it. Those that were
-        checked because they looked wrong count: without them, only labels that agree with an
-        earlier model would be left, and would vouch for it.
+        All do, as they were before any was corrected. Where that is not known, labels that were
+        drawn at random and made right say nothing about it. Those that were checked because they
+        looked wrong count: without them, only labels that agree with an earlier model would be
+        left, and would vouch for it.
         """
         counts = self.counts[self.sampled]
-        if self.data.drawn is None:
+        if self.data.drawn is None or self.data.uncorrected is not None:
             return counts
         doubtful = np.where(self.data.drawn[self.sampled], 0.0, counts)
         return doubtful if doubtful.any() else counts
@@ -171,7 +177,7 @@ def calibrated(
 ) -> TiedGaussians:
     """Gaussians whose posterior is calibrated by leave-one-out scores of the sampled rows."""
     counts = rows.counts[rows.sampled]
-    calibration = calibrate(scores, rows.sampled_codes, transition, counts)
+    calibration = calibrate(scores, rows.sampled_noisy, transition, counts)
     of_classes = Priors.of(priors, calibration.posterior(scores), counts)
     return of_classes.given_to(calibration.applied_to(gaussians))
 

@@ -10,10 +10,20 @@ from typing import NamedTuple
 import numpy as np
 
 from rehead._typing import Array
-from rehead.audit.scores import LabelScores
+from rehead._validation import CHOSEN, RANDOM
+from rehead.audit.report import LabelReport
 from rehead.files.atomic import write_atomically
 from rehead.files.tables import check_ending, write_table
-from rehead.review.decisions import DECIDED, KEEP, OUT, RELABEL, STATUSES
+from rehead.review.decisions import (
+    BLIND,
+    DECIDED,
+    KEEP,
+    OUT,
+    RANDOM_OTHER,
+    RANDOM_SUSPECT,
+    RELABEL,
+    STATUSES,
+)
 from rehead.review.standings import CODES, Standings
 
 WRITTEN = (".csv", ".parquet", ".npy", ".json")
@@ -31,8 +41,9 @@ class Corrected(NamedTuple):
         As they are now, and as they were.
     weights : array of float
         0 for samples that are out of scope, else 1.
-    trusted : boolean array
-        Whether a reviewer has kept or corrected the label.
+    checked : array of str
+        "random" or "chosen" where a reviewer has kept or corrected the label, else ""
+        (:func:`known_labels`).
     status, who, when, why : array of str
         What was decided, by whom, at what time (UTC), and why the sample was shown; empty where
         nothing was.
@@ -42,7 +53,7 @@ class Corrected(NamedTuple):
     labels: Array
     given: Array
     weights: Array
-    trusted: Array
+    checked: Array
     status: Array
     who: Array
     when: Array
@@ -54,6 +65,12 @@ class Corrected(NamedTuple):
         different: Array = self.labels != self.given
         return different
 
+    @property
+    def trusted(self) -> Array:
+        """Samples whose label a reviewer has kept or corrected."""
+        mask: Array = self.checked != ""
+        return mask
+
     def columns(self) -> dict[str, Array]:
         """As columns of a file."""
         ids = self.ids.astype(str) if self.ids.dtype.kind in "mM" else self.ids
@@ -63,7 +80,7 @@ class Corrected(NamedTuple):
             "given": self.given,
             "changed": self.changed,
             "weight": self.weights,
-            "trusted": self.trusted,
+            "trusted": self.checked,
             "status": self.status,
             "who": self.who,
             "when": self.when,
@@ -71,7 +88,7 @@ class Corrected(NamedTuple):
         }
 
 
-def corrected_labels(scores: LabelScores, standings: Standings) -> Corrected:
+def corrected_labels(scores: LabelReport, standings: Standings) -> Corrected:
     """Labels and weights that follow from decisions.
 
     Kept and corrected labels are trusted. Out of scope: weight 0. Unsure, skipped and disputed
@@ -95,8 +112,33 @@ def corrected_labels(scores: LabelScores, standings: Standings) -> Corrected:
         trusted[row] = decision.action in (KEEP, *RELABEL)
         if decision.action in RELABEL:
             labels[row] = scores.classes[codes[decision.new]]
-    texts = (column.astype(str) for column in (status, who, when, why))
-    return Corrected(scores.names, labels, given, weights, trusted, *texts)
+    texts = [column.astype(str) for column in (status, who, when, why)]
+    checked = known_labels(trusted, scores.suspect, Reasons(texts[3], texts[2]))
+    return Corrected(scores.names, labels, given, weights, checked, *texts)
+
+
+class Reasons(NamedTuple):
+    """Why samples were shown, and when they were decided."""
+
+    why: Array
+    when: Array
+
+
+def known_labels(trusted: Array, suspect: Array, reasons: Reasons) -> Array:
+    """What may be done with each decided label: "random", "chosen", or "" for the others.
+
+    Suspects are shown because they look wrong, so they tell nothing about the rest. Random draws
+    do, but more of them are suspects than of all samples. So as many of them count as drawn at
+    random as make the rate of draws the same for suspects and others, the earliest ones.
+    """
+    words = np.where(trusted, CHOSEN, "").astype("U6")
+    draws = {reason: np.flatnonzero(trusted & (reasons.why == reason)) for reason in BLIND}
+    sizes = {RANDOM_SUSPECT: int(suspect.sum()), RANDOM_OTHER: int((~suspect).sum())}
+    rate = min(len(draws[reason]) / size for reason, size in sizes.items() if size)
+    for reason, rows in draws.items():
+        earliest = rows[np.argsort(reasons.when[rows], kind="stable")]
+        words[earliest[: int(rate * sizes[reason])]] = RANDOM
+    return words
 
 
 def write_corrected(path: Path, corrected: Corrected) -> list[Path]:

@@ -7,12 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rehead._typing import Array
-from rehead._validation import CHOSEN, RANDOM
 from rehead.audit.report import LabelReport
 from rehead.audit.scoring import score_labels
 from rehead.ensemble import LayerEnsemble
 from rehead.review.corrected import Corrected
-from rehead.review.decisions import BLIND, RANDOM_OTHER, RANDOM_SUSPECT
 from rehead.review.subject import Subject, take
 
 
@@ -63,8 +61,9 @@ class Refitted(NamedTuple):
 def refit(subject: Subject, corrected: Corrected, validation: Any = None) -> Refitted:
     """Fit the head again, with the same settings, on corrected labels.
 
-    Decided labels are trusted; those of random draws may also choose how to fit
-    (:func:`known_labels`). Samples out of scope are left out, but judged with the others.
+    Decided labels are trusted; those of random draws may also choose how to fit. The noise is that
+    of the labels as they were, before any was corrected. Samples out of scope are left out, but
+    judged with the others.
 
     Parameters
     ----------
@@ -82,34 +81,18 @@ def refit(subject: Subject, corrected: Corrected, validation: Any = None) -> Ref
         )
     old = subject.model
     X, labels = take(subject.X, rows), corrected.labels[rows]
-    trusted = known_labels(corrected, subject.report.suspect)[rows]
+    known = {
+        "trusted": corrected.checked[rows],
+        "uncorrected": corrected.given[rows],
+    }
     new = type(old)(**old.get_params(deep=False))
     if isinstance(new, LayerEnsemble):
-        new.fit(X, labels, validation=validation, trusted=trusted, progress=False)
+        new.fit(X, labels, validation=validation, progress=False, **known)
         new.inputs_.network = old.inputs_.network
     else:
-        new.fit(X, labels, trusted=trusted)
+        new.fit(X, labels, **known)
     report = score_labels(new, subject.X, corrected.labels, ids=subject.report.ids)
     return Refitted(new, report)
-
-
-def known_labels(corrected: Corrected, suspect: Array) -> Array:
-    """What may be done with each decided label: "random", "chosen", or "" for the others.
-
-    Suspects are shown because they look wrong, so they tell nothing about the rest. Random draws
-    do, but more of them are suspects than of all samples. So as many of them count as drawn at
-    random as make the rate of draws the same for suspects and others, the earliest ones.
-    """
-    words = np.where(corrected.trusted, CHOSEN, "").astype("U6")
-    draws = {
-        reason: np.flatnonzero(corrected.trusted & (corrected.why == reason)) for reason in BLIND
-    }
-    sizes = {RANDOM_SUSPECT: int(suspect.sum()), RANDOM_OTHER: int((~suspect).sum())}
-    rate = min(len(draws[reason]) / size for reason, size in sizes.items() if size)
-    for reason, rows in draws.items():
-        earliest = rows[np.argsort(corrected.when[rows], kind="stable")]
-        words[earliest[: int(rate * sizes[reason])]] = RANDOM
-    return words
 
 
 def gain_of(

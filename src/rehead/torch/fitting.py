@@ -27,6 +27,7 @@ class Samples(NamedTuple):
     held_out: Features | None
     trusted: Any = None
     groups: Any = None
+    uncorrected: Any = None
 
 
 class Plan(NamedTuple):
@@ -114,8 +115,8 @@ def fit_head(settings: LayerEnsemble, samples: Samples, plan: Plan) -> FittedHea
         validation = (ensemble_inputs(held_out, member), held_out.labels_for("validation"))
     ensemble = LayerEnsemble(**settings.get_params(deep=False))
     ensemble.set_params(given=None if member is None else [SOFTMAX])
-    known = {"trusted": samples.trusted, "groups": samples.groups}
-    ensemble.fit(inputs, labels, validation, ids=features.ids, **known)
+    known = {"trusted": samples.trusted, "uncorrected": samples.uncorrected}
+    ensemble.fit(inputs, labels, validation, ids=features.ids, groups=samples.groups, **known)
     hidden = {name: inputs[name] for name in hidden_layers(features)}
     others = fit_baselines(
         plan.baselines, hidden, labels, validation, ensemble.random_state, samples.trusted

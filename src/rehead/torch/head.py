@@ -132,6 +132,7 @@ class RobustHead:
         validation: Any = None,
         *,
         trusted: Any = None,
+        uncorrected: Any = None,
         groups: Any = None,
         baselines: Sequence[str] | None = None,
         store: str | os.PathLike[str] | None = None,
@@ -151,6 +152,8 @@ class RobustHead:
             layers, and to tell which layers memorised the training labels.
         trusted : array-like, optional
             Training samples whose label is known to be right, as for :class:`rehead.LayerEnsemble`.
+        uncorrected : array-like, optional
+            Training labels before some were put right, as for :class:`rehead.LayerEnsemble`.
         groups : array-like, optional
             Which training samples belong together (frames of a film), in the order of the data set.
             Without ``validation``, a group is held out as a whole or not at all.
@@ -178,7 +181,7 @@ class RobustHead:
         if validation is not None:
             wanted = wanted._replace(layers=taps, n_outputs=features.n_outputs)
             held_out = extract(self.net, validation, wanted, progress=progress)
-        samples = Samples(features, held_out, trusted, groups)
+        samples = Samples(features, held_out, trusted, groups, uncorrected)
         softmax = wants_softmax(self.softmax, self.ensemble, samples)
         names_of_outputs = self._class_names(features.labels_for("training"))
         read_as = find_outputs(samples, names_of_outputs, wanted=softmax)
