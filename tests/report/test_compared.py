@@ -53,6 +53,15 @@ def test_what_did_not_run_is_said(results):
     assert "SVHN: data not here (1 row)" in " ".join(sheet.notes)
 
 
+def test_a_missing_source_is_not_taken_for_missing_data(results):
+    """CIFAR-10 may be there, and only the images of the open-set noise not."""
+    cell = next(c for c in table_cells("7") if c.source == "cifar100")
+    results.write(Result(cell, "data not here", "download it"))
+    said = " ".join(table_sheet(compare("7", results)).notes)
+    assert "Not run: CIFAR-10 with images of CIFAR-100: data not here (1 row)" in said
+    assert "CIFAR-10: data not here" not in said
+
+
 def test_how_much_noise_a_labeller_made_is_said(results):
     cell = table_cells("6")[0]
     results.write(result_of(cell, noise_rate=0.41, softmax=50.0, RoG=51.0, auto=52.0))

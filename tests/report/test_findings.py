@@ -98,6 +98,24 @@ def test_the_change_that_comes_nearest_is_named(tmp_path):
     assert "and 'RoG shrunk' in place of RoG" in said
 
 
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        ({"resnet34": 52.0, "densenet100": 52.0}, "few images are one reason"),
+        ({"resnet34": 48.0, "densenet100": 58.0}, "gains more with 1 of 2 networks"),
+        ({"resnet34": 48.0, "densenet100": 48.0}, "few images are not the reason"),
+    ],
+)
+def test_few_images_are_a_reason_only_if_both_networks_say_so(last, said, tmp_path):
+    results = Results(tmp_path)
+    for cell in varied_cells("quick", "1"):
+        plain = replace(cell, variation="")
+        results.write(result_of(plain, softmax=50.0, RoG=55.0, RoG_last_layer=49.0))
+        more = last[cell.network] if cell.variation == "more-images" else 49.0
+        results.write(result_of(cell, softmax=50.0, RoG=55.0, RoG_last_layer=more))
+    assert said in images_varied(results, "quick")
+
+
 def test_changes_of_the_training_of_images_in_words(tmp_path):
     results = Results(tmp_path)
     assert "Not all" in images_varied(results, "quick")

@@ -43,6 +43,11 @@ def test_latex_is_escaped():
     assert r"\caption{Table 2. A \& B. 50 \% of it.}" in text
 
 
+def test_latex_has_a_minus_and_a_dash():
+    sheet = SHEET._replace(rows=[["co-teaching", "–", "-1.5"]])
+    assert r"co-teaching & -- & $-$1.5 \\" in render(sheet, "latex")
+
+
 def test_the_terminal_gets_no_escape_codes():
     text = render(SHEET)
     assert "\x1b" not in text

@@ -149,10 +149,16 @@ def notes_of(comparison: Comparison) -> list[str]:
     found = Counter(text for row in comparison.ran for text in row.deviations)
     n = len(comparison.ran)
     differs = [text if k == n else f"{text} ({k} of {counted(n)})" for text, k in found.items()]
-    states = [f"{named(r.cell.data)}: {r.status}" for r in comparison.rows if r.status != RAN]
+    states = [f"{_needed(r.cell)}: {r.status}" for r in comparison.rows if r.status != RAN]
     missing = [f"{state} ({counted(k)})" for state, k in Counter(states).items()]
-    parts = {"Deviations": differs, "Not here": missing}
+    parts = {"Deviations": differs, "Not run": missing}
     return [text, *(f"{name}: {'; '.join(said)}." for name, said in parts.items() if said)]
+
+
+def _needed(cell: Cell) -> str:
+    """The data of a row; of open-set noise the source may be what is missing."""
+    source = LABELS["source"](cell)
+    return f"{named(cell.data)} with images of {source}" if source else named(cell.data)
 
 
 def counted(n: int) -> str:

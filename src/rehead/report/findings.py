@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -100,10 +100,11 @@ def images_varied(results: Results, profile: str) -> str:
     ran = {n: [r for r in all_ if r is not None] for n, all_ in found.items() if all(all_)}
     if len(ran) < len(names):
         return "Not all of these changes were tried yet."
-    gains = {
-        column: {n: _mean([r.accuracy(column) - r.accuracy(SOFTMAX) for r in ran[n]]) for n in ran}
+    each = {
+        column: {n: [r.accuracy(column) - r.accuracy(SOFTMAX) for r in ran[n]] for n in ran}
         for column in (ROG, LAST)
     }
+    gains = {c: {n: _mean(values) for n, values in by_name.items()} for c, by_name in each.items()}
     said = [
         f"{column}: " + ", ".join(f"{signed(g)} ({_change(n)})" for n, g in by_name.items())
         for column, by_name in gains.items()
@@ -111,9 +112,20 @@ def images_varied(results: Results, profile: str) -> str:
     text = f"Gains over the softmax, means of both networks: {'; '.join(said)}."
     if gains[ROG]["augmented"] < 0 < gains[ROG][""]:
         text += " Where augmentation keeps a network from memorising, RoG has nothing to gain."
-    if gains[LAST]["more-images"] > gains[LAST][""]:
-        text += " With more images the last layer gains more: few images are one reason."
-    return text
+    return text + _more_images(each[LAST])
+
+
+def _more_images(gains: Mapping[str, Sequence[float]]) -> str:
+    """Whether few images are a reason: one seed, so both networks have to say so."""
+    more = [b > a for a, b in zip(gains[""], gains["more-images"], strict=True)]
+    if all(more):
+        return " With more images the last layer gains more: few images are one reason."
+    if any(more):
+        return (
+            f" With more images the last layer gains more with {sum(more)} of {len(more)} "
+            "networks, one seed each: whether few images are a reason stays open."
+        )
+    return " With more images the last layer does not gain more: few images are not the reason."
 
 
 def _change(variation: str) -> str:

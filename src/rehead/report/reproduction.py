@@ -34,7 +34,8 @@ from rehead.report.methods import d2l_text, gain_spread, memorised_text, repeate
 from rehead.report.reproduced import summary_sheet
 from rehead.report.semantic import labellers_text, semantic_text
 from rehead.report.sheets import render
-from rehead.report.varied import text_tables, varied_sheets
+from rehead.report.varied import text_tables, unfinished_changes, varied_sheets
+from rehead.report.when import when_text
 
 TEMPLATE = "reproduction.md.j2"
 IN_SHORT = "theorem.md.j2"
@@ -123,9 +124,10 @@ class Page:
 
     @property
     def unfinished(self) -> list[str]:
-        """Rows that nobody tried to run; where data was missing, that is said instead."""
+        """What nobody tried to run; where data was missing, that is said instead."""
         left = {t: sum(r.status == NOT_RUN for r in self.compared(t).rows) for t in TABLES}
-        return [f"{counted(n)} of table {table}" for table, n in left.items() if n]
+        said = [f"{counted(n)} of table {table}" for table, n in left.items() if n]
+        return said + unfinished_changes(self.results, self.profile)
 
     @property
     def findings(self) -> list[str]:
@@ -141,6 +143,11 @@ class Page:
     def text_rows(self) -> str:
         """Why the text rows differ, as far as it was tested."""
         return text_rows(text_tables(self.results, self.profile))
+
+    @property
+    def when(self) -> str:
+        """What the text rows tell about when RoG gains."""
+        return when_text(text_tables(self.results, self.profile))
 
     @property
     def last_layer(self) -> str:

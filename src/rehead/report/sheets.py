@@ -26,6 +26,7 @@ LATEX = {
     "^": r"\textasciicircum{}",
     "±": r"$\pm$",
     "−": "$-$",
+    "–": "--",
 }
 WIDEST = 1000
 
@@ -94,7 +95,7 @@ def to_csv(sheet: Sheet) -> str:
 def to_latex(sheet: Sheet) -> str:
     r"""A ``table`` with ``booktabs`` rules."""
     form = "l" * sheet.n_labels + "r" * (len(sheet.header) - sheet.n_labels)
-    lines = [[_escaped(text, LATEX) for text in row] for row in (sheet.header, *sheet.rows)]
+    lines = [[_latex_cell(text) for text in row] for row in (sheet.header, *sheet.rows)]
     head, *body = (" & ".join(line) + r" \\" for line in lines)
     notes = [_escaped(note, LATEX) for note in sheet.notes]
     caption = " ".join([_escaped(sheet.title, LATEX) + ".", *notes])
@@ -134,6 +135,12 @@ def to_rich(sheet: Sheet) -> Table:
     for row in sheet.rows:
         table.add_row(*row)
     return table
+
+
+def _latex_cell(text: str) -> str:
+    """A sign before a number is a minus there, not a hyphen."""
+    escaped = _escaped(text, LATEX)
+    return f"$-${escaped[1:]}" if escaped[:1] == "-" and escaped[1:2].isdigit() else escaped
 
 
 def _escaped(text: str, table: dict[str, str]) -> str:

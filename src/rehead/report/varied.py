@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -11,8 +12,8 @@ import numpy as np
 from rehead.experiments.cell import Cell
 from rehead.experiments.columns.registry import AUTO, ROG, SOFTMAX, TEXT
 from rehead.experiments.published import published
-from rehead.experiments.results import RAN, Result, Results
-from rehead.experiments.tables import VARIED_NOISES, table_cells, varied_cells
+from rehead.experiments.results import NOT_RUN, RAN, Result, Results
+from rehead.experiments.tables import VARIED_NOISES, VARIED_TABLES, table_cells, varied_cells
 from rehead.experiments.variations import VARIATIONS
 from rehead.report.compared import WRONG, named, noise_name, number, signed, spread
 from rehead.report.methods import PLAIN
@@ -102,6 +103,17 @@ def varied_sheets(results: Results, profile: str = "quick", table: str = "5") ->
         sheets += [training_sheet(rows[method]) for method in METHODS]
         sheets.append(inference_sheet(rows[METHODS[0]]))
     return sheets
+
+
+def unfinished_changes(results: Results, profile: str) -> list[str]:
+    """Cells with a change that did not run, by table and change."""
+    cells = [cell for table in VARIED_TABLES for cell in varied_cells(profile, table)]
+    found = [(cell, results.read(cell)) for cell in cells]
+    left = Counter((c.table, c.variation) for c, r in found if r is None or r.status == NOT_RUN)
+    return [
+        f'"{VARIATIONS[change].text}" in {n} {"cell" if n == 1 else "cells"} of table {table}'
+        for (table, change), n in left.items()
+    ]
 
 
 def images_sheet(results: Results, profile: str, table: str) -> Sheet:

@@ -65,3 +65,5 @@ def test_the_picture_shows_the_content(canvas):
     found = content["estimates"]["mcd"]
     right = outliers.ellipse(np.array(found["mean"]), np.array(found["covariance"]))
     np.testing.assert_array_equal(drawn["MCD estimate"], right)
+    legend = [text.get_text() for text in canvas.axes[0].get_legend().get_texts()]
+    assert legend[-1] == "their means"

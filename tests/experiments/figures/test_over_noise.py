@@ -102,6 +102,15 @@ def test_ranges_are_those_of_the_seeds(drawn):
             np.testing.assert_allclose(segment[:, 1], [min(values), max(values)])
 
 
+def test_ranges_of_gains_are_those_of_the_seeds(drawn):
+    content, _, right = drawn
+    softmax, *others = content["lines"]
+    for line, ranges in zip(others, right.collections, strict=True):
+        gains = np.subtract(line["accuracy"], softmax["accuracy"])
+        for values, segment in zip(gains, ranges.get_segments(), strict=True):
+            np.testing.assert_allclose(segment[:, 1], [values.min(), values.max()])
+
+
 def test_bars_show_the_gain_over_softmax(drawn):
     content, _, right = drawn
     softmax, *others = content["lines"]

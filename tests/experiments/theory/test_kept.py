@@ -1,5 +1,6 @@
 """The result about the theorem as a file."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -37,8 +38,9 @@ def test_a_changed_number_is_noticed(tmp_path):
 
 
 def test_nothing_there(tmp_path):
-    with pytest.raises(FileNotFoundError, match="rehead reproduce theorem"):
-        read_theorem(tmp_path)
+    call = f"rehead reproduce theorem --profile tiny --results {tmp_path}"
+    with pytest.raises(FileNotFoundError, match=re.escape(call)):
+        read_theorem(tmp_path / "tiny")
 
 
 def test_the_committed_statements_are_those_of_the_code():

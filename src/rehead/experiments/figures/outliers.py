@@ -107,6 +107,7 @@ def draw(content: Content, figure: Canvas) -> None:
         points = ellipse(np.array(found["mean"]), np.array(found["covariance"]))
         axes.plot(*points.T, color=colour, ls=dash, label=label)
         axes.plot(*found["mean"], marker="+", ms=9, mew=1.8, color=colour)
+    axes.plot([], [], "+", ms=9, mew=1.8, color="black", label="their means")
     _finish(axes)
 
 

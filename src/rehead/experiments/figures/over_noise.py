@@ -147,10 +147,22 @@ def _draw_gains(axes: Axes, lines: Sequence[Content], rates: Array) -> None:
         hatch = HATCHES[line["column"]]
         bars = axes.bar(places, gain, 0.9 * width, color=look.colour, hatch=hatch, ec="white", lw=0)
         bars.set_label(_gid("gain", line))
+        least, most = _gain_range(line, softmax)
+        axes.vlines(places, least, most, color="black", lw=1, gid=_gid("gain-range", line))
         paper = np.array(line["paper"], float) - np.array(softmax["paper"], float)
         axes.plot(places, paper, gid=_gid("paper-gain", line), **look.open)
     axes.axhline(0, color=ALIKE[SOFTMAX].colour, lw=1, zorder=1)
     axes.set_ylabel("gain over softmax, points")
+
+
+def _gain_range(line: Content, softmax: Content) -> tuple[Array, Array]:
+    """Smallest and largest gain of a seed; NaN where there are fewer than two in both lines."""
+    pairs = zip(line["accuracy"], softmax["accuracy"], strict=True)
+    gains = [
+        np.subtract(ours, theirs) if len(ours) == len(theirs) > 1 else np.array([np.nan])
+        for ours, theirs in pairs
+    ]
+    return np.array([g.min() for g in gains]), np.array([g.max() for g in gains])
 
 
 def means(line: Content) -> Array:

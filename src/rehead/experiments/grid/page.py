@@ -154,7 +154,7 @@ def peers_section(standings: Sequence[Standing]) -> list[str]:
     """Tables of the default beside methods of others."""
     versions = Counter(s.found[AUTO].rehead for s in standings if AUTO in s.found)
     text = (
-        f"\nSeed 0 of {len(standings)} tasks under a noise, measured with "
+        f"\nSeed 0 of {len(standings)} pairs of a task and a noise (or none), measured with "
         f"{versions_said(versions)}. Shrunk LDA, k-NN and cleanlab have the last layer of the "
         "network. The methods after them were given the last and the first one, and the better of "
         "the two is shown, chosen by *test* accuracy: a favour that the default does not get. "

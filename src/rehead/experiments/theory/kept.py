@@ -46,7 +46,8 @@ def read_theorem(folder: Path) -> dict[str, Any]:
     """
     path = folder / NAME
     if not path.exists():
-        raise FileNotFoundError(f"There is no {path}. Measure it: rehead reproduce theorem")
+        call = f"rehead reproduce theorem --profile {folder.name} --results {folder.parent}"
+        raise FileNotFoundError(f"There is no {path}. Measure it: {call}")
     fix = "Delete it, and call `rehead reproduce theorem` again."
     try:
         content = json.loads(path.read_bytes())
