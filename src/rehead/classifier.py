@@ -94,8 +94,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     feature_map : {"auto", "none", "kernel"}, optional
         Whether features are mapped first. "kernel": each row becomes its similarities to landmarks,
         rows that are drawn (Nystroem's map of the Gaussian kernel of standardised features), so
-        that boundaries between classes are not straight. "auto", the default of the estimator "auto": only where that makes the
-        labels clearly more likely. "none" is the default of the others, and the paper's.
+        that boundaries between classes are not straight. "auto", the default of the estimator
+        "auto": only where labels become clearly more likely. "none": default of all others.
     labels_from : {"people", "machine"}, optional
         "machine": another classifier made the labels. It is assumed then that classes are clusters,
         which labels only name: nothing tells its errors from the truth. For "auto".
