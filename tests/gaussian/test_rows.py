@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from rehead._typing import Known
 from rehead.gaussian.kernels import BLOCK, Rows, Subset, moments
 from rehead.gaussian.rows import Total, from_sums, group_by_class, pooled_moments
 
@@ -60,9 +61,9 @@ def test_trusted_rows_are_counted_with_their_weights_and_come_first():
     )
     assert [data.trusted_size(c) for c in (0, 1)] == [2.0, 5.0]
     assert data.favour_trusted(0, np.array([3.0, 1.0])).tolist() == [-np.inf, 1.0]
-    known = group_by_class(np.zeros((3, 1)), codes, 2).with_trusted(trusted)
+    known = group_by_class(np.zeros((3, 1)), codes, 2).with_known(Known(trusted))
     assert known.trusted is trusted
-    assert known.with_trusted(None) is known
+    assert known.with_known(Known()) is known
 
 
 def test_far_rows_are_not_near_unless_they_are_trusted_or_all_there_is():
@@ -73,7 +74,7 @@ def test_far_rows_are_not_near_unless_they_are_trusted_or_all_there_is():
     data = group_by_class(X, codes, 3)
     assert np.flatnonzero(~data.near).tolist() == [0, 1, 110]
     trusted = np.arange(200) == 1
-    assert np.flatnonzero(~data.with_trusted(trusted).near).tolist() == [0, 110]
+    assert np.flatnonzero(~data.with_known(Known(trusted)).near).tolist() == [0, 110]
 
 
 def test_the_scatter_within_classes_follows_from_the_total():
@@ -118,7 +119,7 @@ def test_mapped_rows_are_the_same_rows_and_far_where_they_were_far_before():
     assert np.flatnonzero(~mapped.near).tolist() == [4]
     np.testing.assert_array_equal(mapped.near, data.near)
     # Trust that comes later counts all the same.
-    assert mapped.with_trusted(np.arange(90) == 4).near.all()
+    assert mapped.with_known(Known(np.arange(90) == 4)).near.all()
     assert not data.near[4]
 
 
