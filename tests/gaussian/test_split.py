@@ -24,7 +24,7 @@ def small_parts(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def X():
+def features():
     return np.random.default_rng(0).normal(size=(N, D)).astype("f4") + 3.0
 
 
@@ -36,9 +36,9 @@ def test_parts_hold_every_row_once(small_parts, n):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_moments_and_distances_are_those_of_the_whole(small_parts, X, weighted):
-    rows, index = Rows(X, np.float64), np.arange(N)[::-1].copy()
-    shift = X.mean(axis=0)
+def test_moments_and_distances_are_those_of_the_whole(small_parts, features, weighted):
+    rows, index = Rows(features, np.float64), np.arange(N)[::-1].copy()
+    shift = features.mean(axis=0)
     w = np.random.default_rng(1).random(N) if weighted else None
     expected, found = (m(rows, index, shift, w) for m in (kernels.moments, split.moments))
     assert found.weight == pytest.approx(expected.weight)
@@ -49,8 +49,8 @@ def test_moments_and_distances_are_those_of_the_whole(small_parts, X, weighted):
     np.testing.assert_array_equal(*distances)
 
 
-def test_many_rows_can_be_taken_away_again(small_parts, X):
-    rows, shift = Rows(X, np.float64), X[0]
+def test_many_rows_can_be_taken_away_again(small_parts, features):
+    rows, shift = Rows(features, np.float64), features[0]
     m = split.with_rows(
         rows, split.moments(rows, np.arange(N), shift), np.arange(3000), shift, -1.0
     )
