@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,6 @@ from rehead.gaussian.kernels import (
     Moments,
     Rows,
     Subset,
-    moments,
     select_smallest,
     squared_norms,
 )
@@ -25,8 +24,9 @@ from rehead.gaussian.mcd import ClassSamples, CSteps, Estimate, McdResult, mcd, 
 from rehead.gaussian.options import Options
 from rehead.gaussian.rows import ByClass, ClassSums, PooledMoments, from_sums, pooled_moments
 from rehead.gaussian.shrinkage import invertible
+from rehead.gaussian.split import PART_ROWS, moments, n_parts
 from rehead.gaussian.starts import deterministic_starts, random_start
-from rehead.gaussian.tasks import are_sent, can_be_sent, map_parts
+from rehead.gaussian.tasks import are_sent, can_be_sent, map_parts, n_workers
 from rehead.gaussian.tied import TiedGaussians, from_moments
 
 IN_DOUBLE = (
@@ -158,10 +158,7 @@ def mcd_tied(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     in_double, C, d = False, data.n_classes, data.n_features
     weights, totals, gram = np.zeros(C), np.zeros((C, d)), np.zeros((d, d), order="F")
     batches = [_batch(data, part, options, seeds, first) for part in class_batches(data)]
-    sent = are_sent() and can_be_sent(data.X)
-    parts = (batch.cut() if sent else batch for batch in batches)
-    flops = 3.0 * len(data.X) * d**2
-    for found in map_parts(mcd_of_batch, parts, flops, data.X):
+    for found in _mcd_of_batches(data, batches):
         of = slice(len(results), len(results) + len(found.results))
         results += found.results
         weights[of], totals[of] = found.sums.weights, found.sums.totals
@@ -176,8 +173,41 @@ def mcd_tied(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     return fit_of_subsets(data, gaussians, subsets, n_iter, notes)
 
 
+def _mcd_of_batches(data: ByClass, batches: list[ClassBatch]) -> Iterator[BatchResult]:
+    """In their order: batches side by side; large classes by themselves, their rows side by side.
+
+    Which way a class goes changes no bit of it.
+    """
+    sent = are_sent() and can_be_sent(data.X)
+    sizes = np.array([len(rows) for rows in data.rows])
+    split = classes_to_split(sizes, n_workers(data.X))
+    flops = 3.0 * len(data.X) * data.n_features**2
+    for alone, some in groupby(batches, lambda batch: batch.classes.start in split):
+        if alone:
+            yield from map(mcd_of_batch, some)
+        else:
+            parts = (batch.cut() if sent else batch for batch in some)
+            yield from map_parts(mcd_of_batch, parts, flops, data.X)
+
+
+def classes_to_split(sizes: Array, workers: int) -> set[int]:
+    """Classes that others would have to wait for, where all workers on each of them are quicker.
+
+    Examples
+    --------
+    >>> classes_to_split(np.array([900_000, 50_000, 50_000]), workers=4)
+    {0}
+    >>> classes_to_split(np.array([500_000, 500_000]), workers=2)  # one for each worker
+    set()
+    """
+    large = np.flatnonzero(sizes * workers > sizes.sum())
+    parts = [n_parts(int(sizes[c])) for c in large]
+    one_after_the_other = sum(-(-n // workers) for n in parts)
+    return set(large.tolist()) if one_after_the_other < max(parts, default=0) else set()
+
+
 def class_batches(data: ByClass) -> list[range]:
-    """Classes one after the other, in batches of about as many rows.
+    """Classes one after the other, in batches of about as many rows; large ones by themselves.
 
     Examples
     --------
@@ -188,9 +218,11 @@ def class_batches(data: ByClass) -> list[range]:
     """
     if data.n_classes <= BATCHES:
         return [range(c, c + 1) for c in range(data.n_classes)]
-    reached = np.cumsum([len(rows) for rows in data.rows])
+    sizes = np.array([len(rows) for rows in data.rows])
+    reached, large = np.cumsum(sizes), np.flatnonzero(sizes > PART_ROWS)
     shares = reached[-1] * np.arange(1, BATCHES) / BATCHES
-    cuts = np.unique([0, *np.searchsorted(reached, shares), data.n_classes])
+    found = np.searchsorted(reached, shares)
+    cuts = np.unique([0, *found, *large, *(large + 1), data.n_classes])
     return [range(a, b) for a, b in pairwise(cuts.tolist())]
 
 

@@ -13,18 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rehead._typing import Array
-from rehead.gaussian.kernels import (
-    Factor,
-    Moments,
-    Rows,
-    Subset,
-    cholesky,
-    mahalanobis,
-    moments,
-    select_smallest,
-    update_moments,
-)
+from rehead.gaussian.kernels import Factor, Moments, Rows, Subset, cholesky, select_smallest
 from rehead.gaussian.shrinkage import Shrinkage, invertible, shrink
+from rehead.gaussian.split import mahalanobis, moments, with_rows
 
 
 def support_size(n: float, d: int, fraction: float | None = None) -> float:
@@ -210,8 +201,8 @@ def _updated(samples: ClassSamples, m: Moments, previous: Subset, subset: Subset
         new = np.setdiff1d(subset.positions, previous.positions, assume_unique=True)
         if len(gone) + len(new) < len(subset.positions) // 2:
             before = np.diagonal(m.gram).copy()
-            m = update_moments(rows, m, index[gone], shift, sign=-1.0)
+            m = with_rows(rows, m, index[gone], shift, sign=-1.0)
             # Far outliers leave rounding errors behind that drown the rest: then start again.
             if (np.diagonal(m.gram) >= LITTLE_LEFT * before).all():
-                return update_moments(rows, m, index[new], shift)
+                return with_rows(rows, m, index[new], shift)
     return samples.moments(subset)

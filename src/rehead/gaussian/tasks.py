@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from rehead._typing import Array, Features, JoinedFeatures, LazyFeatures, MappedFeatures
-from rehead.gaussian.threads import ordered_map, own_threads
+from rehead.gaussian.threads import n_threads, ordered_map, own_threads
 
 WORTH_SENDING = 5e9
 """Floating point operations (about 0.1 s) below which it costs more to send work than to do it."""
@@ -45,9 +45,10 @@ class LostWorkerError(RuntimeError):
 
 
 class Workers(NamedTuple):
-    """Who does the work, and how many parts are sent before the first must be back."""
+    """Who does the work, how many they are, and how many parts are sent before the first is back."""
 
     executor: Executor
+    n: int
     ahead: int
 
 
@@ -69,7 +70,7 @@ def run_on(executor: Executor | None, ahead: int | None = None) -> Iterator[None
             "example: concurrent.futures.ProcessPoolExecutor(4)."
         )
     known: int = getattr(executor, "_max_workers", None) or os.cpu_count() or 1  # nobody tells
-    token = _workers.set(Workers(executor, 2 * known if ahead is None else ahead))
+    token = _workers.set(Workers(executor, known, 2 * known if ahead is None else ahead))
     try:
         yield
     finally:
@@ -79,6 +80,12 @@ def run_on(executor: Executor | None, ahead: int | None = None) -> Iterator[None
 def are_sent() -> bool:
     """Whether parts of work are sent to an executor just now."""
     return _workers.get() is not None
+
+
+def n_workers(X: Features) -> int:
+    """How many workers, or threads, there are for work on these features."""
+    workers = _workers.get()
+    return n_threads() if workers is None or not can_be_sent(X) else workers.n
 
 
 def can_be_sent(X: Features) -> bool:
