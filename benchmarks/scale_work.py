@@ -194,7 +194,7 @@ def executor_of(workers: str) -> Iterator[Executor | None]:
 
 
 def load_everything() -> None:
-    """Fit and judge a little, for which everything is imported; slowly, so that each worker does."""
+    """Fit and judge a little, for which all is imported; slowly, so that each worker does it."""
     from rehead import RobustGaussianClassifier, score_labels
 
     warnings.simplefilter("ignore")
