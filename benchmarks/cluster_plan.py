@@ -29,8 +29,9 @@ RESULTS = Path(__file__).parent / "results" / "scale.json"
 TARGET = Shape(100_000_000, 20_000, 1_024)
 MOST_TASKS = 100_000
 """Of a fit; Dask's scheduler has trouble with more."""
-A_WORKER = 8
-"""Tasks of a pass for each worker: the last ones to end then keep few waiting."""
+A_WORKER = (1, 2, 4, 8)
+"""Tasks of a pass for each worker: with more of them the last ones to end keep fewer waiting, with
+fewer there is less to hand out. The best counts."""
 MACHINES = (1, 4, 16, 64)
 SEED = 0
 
@@ -119,26 +120,29 @@ class Law(NamedTuple):
     ----------
     passes : float
         How often a fit has it see every row.
-    a_row, a_row_and_class : float
-        Seconds.
+    takes : array of shape (3,)
+        Seconds: of a task, of a row in it, of a row and class.
     spread : array
         Recorded seconds over those that the law says.
-    sent : array of shape (3,)
-        Bytes to and from a worker: of a task, of a row in it, of a class.
+    sent : array of shape (4,)
+        Bytes to and from a worker: of a task, of a row in it, of a class, of a pair of classes.
     at_once : int
         Tasks of a pass, as it was cut.
     """
 
     passes: float
-    a_row: float
-    a_row_and_class: float
+    takes: np.ndarray
     spread: np.ndarray
     sent: np.ndarray
     at_once: int
 
     def seconds(self, rows: float, classes: int) -> float:
-        """Of so many rows."""
-        return rows * (self.a_row + self.a_row_and_class * classes)
+        """Of a task."""
+        return float(self.takes @ [1.0, rows, rows * classes])
+
+    def bytes(self, rows: float, classes: int) -> float:
+        """That a task carries there and back."""
+        return float(self.sent @ [1.0, rows, classes, float(classes) ** 2])
 
 
 class Fit(NamedTuple):
@@ -173,25 +177,15 @@ def _law(name: str, traces: list[tuple[Shape, dict[str, Any]]]) -> Law:
     known = [(s, e["functions"][name]) for s, e in traces if name in e["functions"]]
     tasks = np.array([(s.classes, *seen) for s, of in known for seen in of["seen"]], float)
     classes, rows, seconds = tasks[:, 0], tasks[:, 1], tasks[:, 2]
-    laws = [_line(classes, rows, seconds)] if len(set(classes)) > 1 else []
-    a_row, a_class = laws[0] if laws else (float(seconds.sum() / rows.sum()), 0.0)
-    said = rows * (a_row + a_class * classes)
-    by = np.column_stack([np.ones(len(rows)), rows, classes])
-    sent = _not_negative(by, tasks[:, 3] + tasks[:, 4])
+    one = np.ones(len(rows))
+    by = np.column_stack([one, rows, rows * classes])
+    takes = _not_negative(by, seconds)
+    sent = _not_negative(
+        np.column_stack([one, rows, classes, classes**2]), tasks[:, 3] + tasks[:, 4]
+    )
     passes = max(of["rows"] / shape.samples for shape, of in known)
     at_once = max(round(of["tasks"] * s.samples / max(of["rows"], 1)) for s, of in known)
-    return Law(passes, a_row, a_class, seconds / said, sent, max(at_once, 1))
-
-
-def _line(classes: np.ndarray, rows: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
-    """Seconds a row, and a row and class: none where more classes made it no slower.
-
-    Then it is the slowest number of classes that counts: small classes are not trimmed.
-    """
-    each = sorted(set(classes))
-    rates = [seconds[classes == c].sum() / rows[classes == c].sum() for c in each]
-    slope, start = np.polyfit(each, rates, 1)
-    return (float(max(rates)), 0.0) if slope <= 0 or start <= 0 else (float(start), float(slope))
+    return Law(passes, takes, seconds / (by @ takes), sent, max(at_once, 1))
 
 
 def _not_negative(by: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -200,23 +194,32 @@ def _not_negative(by: np.ndarray, values: np.ndarray) -> np.ndarray:
     return nnls(by / scale, values)[0] / scale
 
 
-def passes_of(fit: Fit, shape: Shape, workers: int, as_cut: bool = False) -> list[Pass]:
-    """The passes of a fit of a shape, cut into tasks for so many workers.
+@dataclass(frozen=True)
+class Cut:
+    """How passes are cut into tasks.
 
-    ``as_cut``: into as many as were recorded, which is all that the engine does now.
+    ``a_worker``: tasks of a pass for each worker; None: as many as were recorded, which is all that
+    the engine does now. ``once``: what tasks have in common goes once to each machine.
     """
+
+    a_worker: int | None
+    once: bool = False
+
+
+def passes_of(fit: Fit, shape: Shape, cluster: Cluster, cut: Cut) -> list[Pass]:
+    """The passes of a fit of a shape, cut into tasks for a cluster."""
     rng = np.random.default_rng(SEED)
     wanted = sum(int(np.ceil(law.passes)) for law in fit.functions.values())
-    most = max(MOST_TASKS // wanted, 1)
-    found = []
+    most, found = max(MOST_TASKS // wanted, 1), []
     for name, law in fit.functions.items():
-        n = law.at_once if as_cut else min(A_WORKER * workers, most)
+        n = law.at_once if cut.a_worker is None else min(cut.a_worker * cluster.workers, most)
         rows = shape.samples / n
-        sent = np.full(n, float(law.sent @ [1.0, rows, shape.classes]))
-        read = np.full(n, shape.bytes / n)
+        sent, shared = law.bytes(rows, shape.classes), law.bytes(0, shape.classes)
+        if cut.once:
+            sent += shared * (min(cluster.machines / n, 1.0) - 1.0)
         for _ in range(int(np.ceil(law.passes))):
             seconds = law.seconds(rows, shape.classes) * rng.choice(law.spread, n)
-            found.append(Pass(name, seconds, read, sent))
+            found.append(Pass(name, seconds, np.full(n, shape.bytes / n), np.full(n, sent)))
     return found
 
 
@@ -226,25 +229,29 @@ class Outcome(NamedTuple):
     formula: float
     simulated: float
     core_hours: float
-    between: float
     tasks: int
     read: float
     sent: float
 
 
-def outcome(fit: Fit, shape: Shape, cluster: Cluster, as_cut: bool = False) -> Outcome:
+def outcome(fit: Fit, shape: Shape, cluster: Cluster, cut: Cut) -> Outcome:
     """A fit of a shape on a cluster."""
-    passes = passes_of(fit, shape, cluster.workers, as_cut)
+    passes = passes_of(fit, shape, cluster, cut)
     between = float(fit.between @ [1.0, shape.samples, shape.classes]) / 3600
     return Outcome(
         between + sum(formula(p, cluster) for p in passes) / 3600,
         between + sum(simulate(p, cluster) for p in passes) / 3600,
         sum(float(p.seconds.sum()) for p in passes) / 3600,
-        between,
         sum(len(p.seconds) for p in passes),
         sum(float(p.read.sum()) for p in passes),
         sum(float(p.sent.sum()) for p in passes),
     )
+
+
+def best(fit: Fit, shape: Shape, cluster: Cluster, once: bool = False) -> Outcome:
+    """With the number of tasks that is soonest done."""
+    every = [outcome(fit, shape, cluster, Cut(n, once)) for n in A_WORKER]
+    return min(every, key=lambda found: found.simulated)
 
 
 def overhead_of(results: dict[str, Any]) -> float:
@@ -278,9 +285,9 @@ def limits(fit: Fit, shape: Shape, cluster: Cluster) -> dict[str, float]:
     """The number of workers beyond which each of these is waited for, the smallest first.
 
     Tasks of a pass: there are no more. Reading: a machine's cores read all that it can. Handing
-    out, and the work between passes: as long as the tasks' own, shared among the workers.
+    out one task for each worker, and the work between passes: as long as the tasks themselves.
     """
-    passes = passes_of(fit, shape, cluster.workers)
+    passes = passes_of(fit, shape, cluster, Cut(1))
     work = sum(float(p.seconds.sum()) for p in passes)
     handed = sum(float(handing_out(p, cluster).sum()) for p in passes)
     reading = sum(float(p.read.sum()) for p in passes) / cluster.read
@@ -290,7 +297,8 @@ def limits(fit: Fit, shape: Shape, cluster: Cluster) -> dict[str, float]:
             min(law.at_once for law in fit.functions.values())
         ),
         "reading (cores of one machine)": work / max(reading, 1e-9),
-        "handing out tasks": work / max(handed, 1e-9),
+        # Twice the workers: half the time of their tasks, twice the time of handing them out.
+        "handing out tasks": float(np.sqrt(work * cluster.workers / max(handed, 1e-9))),
         "work between passes": work / max(between, 1e-9),
     }
     return dict(sorted(found.items(), key=lambda item: item[1]))
@@ -300,17 +308,19 @@ def table(results: dict[str, Any], clusters: list[Cluster], shape: Shape = TARGE
     """Hours and bytes of each kind of fit on each cluster."""
     lines = [
         "| | machines | workers | tasks | core hours | hours, formula | hours, simulated "
-        "| tasks as cut now | read, TB | sent, GB |",
-        "| --- " + "| ---: " * 9 + "|",
+        "| as cut now | shared once | read, TB | sent, GB |",
+        "| --- " + "| ---: " * 10 + "|",
     ]
     for task in FITS:
         fit = fit_of(results, task)
         for cluster in clusters if fit is not None else []:
-            found, now = outcome(fit, shape, cluster), outcome(fit, shape, cluster, as_cut=True)
+            found, once = best(fit, shape, cluster), best(fit, shape, cluster, once=True)
+            now = outcome(fit, shape, cluster, Cut(None))
             lines.append(
                 f"| {task} | {cluster.machines} | {cluster.workers:,} | {found.tasks:,} "
                 f"| {found.core_hours:.1f} | {found.formula:.2f} | {found.simulated:.2f} "
-                f"| {now.simulated:.2f} | {found.read / 1e12:.2f} | {found.sent / 1e9:.1f} |"
+                f"| {now.simulated:.2f} | {once.simulated:.2f} | {found.read / 1e12:.2f} "
+                f"| {found.sent / 1e9:,.0f} |"
             )
     return lines
 
@@ -341,7 +351,7 @@ def table_of_checks(results: dict[str, Any]) -> list[str]:
         widths = {s.width for s, _ in traces_of(results, cell.task)}
         told = cell.workers == "threads-2" and not cell.cold and "error" not in entry
         if fit is not None and told and cell.shape.width in widths:
-            said = 3600 * outcome(fit, cell.shape, cluster).simulated
+            said = 3600 * outcome(fit, cell.shape, cluster, Cut(None)).simulated
             shape = f"{cell.shape.samples:,} x {cell.shape.width:,}, {cell.shape.classes:,} classes"
             lines.append(f"| {cell.task}, {shape} | {said:.0f} | {entry['seconds']:.0f} |")
     return lines

@@ -35,6 +35,7 @@ from scale_cells import FULL, GROUPS, TINY, Cell, estimate, in_order, plan
 RESULTS = Path(__file__).parent / "results" / "scale.json"
 LIMIT = 45.0
 """Minutes that a cell may take."""
+ENDLESS = 1e6
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -113,6 +114,8 @@ def prepare(cell: Cell, folder: Path, options: list[str]) -> dict[str, Any]:
 
 def run(asked: argparse.Namespace, folder: Path, results: dict[str, Any]) -> None:
     """Measure what is missing, while there is time for it."""
+    import scale_work  # noqa: F401 (circumstances tell of linear algebra that is loaded)
+
     from rehead.experiments.circumstances import commit
 
     said = {k: v for k, v in vars(asked).items() if k not in ("cell", "folder", "make")}
@@ -122,7 +125,7 @@ def run(asked: argparse.Namespace, folder: Path, results: dict[str, Any]) -> Non
     for group, cell in in_order(asked.only, TINY if asked.tiny else FULL):
         if cell.name in done:
             continue
-        left = asked.minutes - (time.monotonic() - began) / 60
+        left = (asked.minutes or ENDLESS) - (time.monotonic() - began) / 60
         if estimate(cell) / 60 > left:
             print(f"{group} {cell.name}: no time left for it", flush=True)
             continue
@@ -156,7 +159,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--plan", action="store_true", help="show what would be measured")
     parser.add_argument("--page", action="store_true", help="write docs/scale.md and its picture")
     parser.add_argument("--only", nargs="+", choices=GROUPS, default=list(GROUPS))
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="in all, about")
+    parser.add_argument("--minutes", type=float, help="in all, about; what has no time is left out")
     parser.add_argument("--output", type=Path, default=RESULTS)
     parser.add_argument("--folder", type=Path, help="where stores are made, and kept (8 GB)")
     parser.add_argument("--cell", help=argparse.SUPPRESS)
