@@ -86,3 +86,4 @@ def _memory(axis: Axes, lines: dict[str, Any]) -> None:
         if task in lines:
             x, _, memory, _ = zip(*lines[task], strict=True)
             axis.plot(x, memory, **LOOKS[task].filled, label=task)
+    axis.set_ylim(bottom=100)  # what is flat shall look flat
