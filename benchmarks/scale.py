@@ -1,11 +1,16 @@
 """Seconds and memory of fits and audits on features on disk, as samples and classes grow.
 
-    python benchmarks/scale.py                       # hours; goes on where it was stopped
-    python benchmarks/scale.py --tiny                # seconds: does it run?
-    python benchmarks/scale.py --page                # what was measured, as tables
+    python benchmarks/scale.py --plan                   # what it measures, and how long each takes
+    python benchmarks/scale.py --folder /large/disk     # an hour; goes on where it was stopped
+    python benchmarks/scale.py --only imagenet speedup  # some groups
+    python benchmarks/scale.py --tiny --output t.json   # a minute: does it run?
+    python benchmarks/scale.py --page                   # writes docs/scale.md and docs/scale.png
 
-Each cell runs in a process of its own, and its peak memory is that of the process and its workers.
-Results are written after each cell; cells that are there are not measured again.
+Each cell runs in a process of its own. Its peak memory is the sum of what that process and its
+workers had at most, each at its own time (VmHWM). Stores are made, in other processes, before.
+Warm: the files were read just before. Cold: the system was asked to forget them, and reading and
+comparing checksums is part of the time. Where a warm task takes less than ten seconds, the best of
+three counts. Results are written after each cell; cells that are there are not measured again.
 """
 
 from __future__ import annotations
@@ -13,198 +18,179 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
-import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-import numpy as np
+from reporting import circumstances, write_json
+from scale_cells import FULL, GROUPS, TINY, Cell, estimate, in_order, plan
 
 RESULTS = Path(__file__).parent / "results" / "scale.json"
-SAMPLES = (50_000, 200_000, 1_000_000, 5_000_000)
-CLASSES = (10, 100, 1_000, 5_000)
-TASKS = ("read", "gemm", "mcd", "auto", "audit")
-WORKERS = ("threads", "1", "2", "dask-1", "dask-2")
-WIDTH = 256
-CHUNK = 16_384
+LIMIT = 45.0
+"""Minutes that a cell may take."""
+ENDLESS = 1e6
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One measurement: so many samples of so many classes, one task, by so many workers."""
-
-    samples: int
-    classes: int
-    width: int
-    task: str
-    workers: str
-
-    @property
-    def name(self) -> str:
-        return f"{self.task}-n{self.samples}-c{self.classes}-d{self.width}-{self.workers}"
+def measured(results: dict[str, Any]) -> set[str]:
+    """Names of the cells that need not be measured again."""
+    return {name for name, found in results["cells"].items() if "error" not in found}
 
 
-def cells(tiny: bool) -> list[Cell]:
-    """All cells, small ones first."""
-    width = 16 if tiny else WIDTH
-    shapes = [(2_000, 10), (4_000, 10)] if tiny else [(n, 100) for n in SAMPLES]
-    shapes += [] if tiny else [(200_000, c) for c in CLASSES if c != 100]
-    found = []
-    for n, c in sorted(shapes, key=lambda shape: shape[0] * shape[1]):
-        for task in TASKS:
-            alone = task in ("read", "gemm")
-            wanted = ("threads",) if alone else ("threads", "2") if tiny else WORKERS
-            found += [Cell(n, c, width, task, workers) for workers in wanted]
+def load(path: Path) -> dict[str, Any]:
+    """What was measured before."""
+    return json.loads(path.read_text()) if path.exists() else {"runs": [], "cells": {}}
+
+
+def in_a_process(cell: Cell, folder: Path, *options: str, minutes: float = LIMIT) -> dict[str, Any]:
+    """What the process of a cell prints, or why it did not come to an end."""
+    command = [sys.executable, __file__, "--cell", json.dumps(asdict(cell)), "--folder"]
+    environment = os.environ | dict.fromkeys(THREADS, str(cell.n_workers))
+    process = subprocess.Popen(
+        [*command, str(folder), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
+    try:
+        out, said = process.communicate(timeout=60 * minutes)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)  # its workers too
+        process.communicate()
+        return {"error": f"stopped after {minutes:g} minutes"}
+    if process.returncode != 0:
+        last = said.strip().splitlines()[-1:] or ["killed"]
+        return {"error": f"{last[0][:300]} ({process.returncode})"}
+    found: dict[str, Any] = json.loads(out.splitlines()[-1])
     return found
 
 
-def chunk(cell: Cell, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """Features and noisy labels of some samples; the same in every run."""
-    n = min(CHUNK, cell.samples - number * CHUNK)
-    rng = np.random.default_rng((7, number))
-    means = np.random.default_rng(3).normal(size=(cell.classes, cell.width)).astype("f4")
-    y = rng.integers(cell.classes, size=n)
-    X = rng.standard_normal((n, cell.width), dtype="f4") + 0.5 * means[y]
-    noisy = np.where(rng.random(n) < 0.2, rng.integers(cell.classes, size=n), y)
-    return X.astype("f2"), noisy
-
-
-def make_store(cell: Cell, folder: Path) -> Path:
-    """A store of these samples, class by class; made once."""
-    from rehead.files.partition import partition_store
-    from rehead.files.store import Chunk, StoreWriter
-
-    name = f"n{cell.samples}-c{cell.classes}-d{cell.width}"
-    target = folder / name
-    if (target / "manifest.json").exists():
-        return target
-    with StoreWriter(folder / f"{name}-raw", ["x"], fingerprint="made") as writer:
-        for number in range(writer.n_chunks, -(-cell.samples // CHUNK)):
-            X, y = chunk(cell, number)
-            ids = np.arange(number * CHUNK, number * CHUNK + len(y))
-            writer.append(Chunk({"x": X}, y, ids, np.zeros((len(y), 0), "f4"), True))
-        if not writer.complete:
-            writer.finish()
-    partition_store(folder / f"{name}-raw", target)
-    shutil.rmtree(folder / f"{name}-raw")
-    return target
-
-
-def work(cell: Cell, store: Path) -> float:
-    """Do it, and return the seconds; models that an audit needs are fitted before."""
-    from rehead import RobustGaussianClassifier, score_labels
-    from rehead.files.store import FeatureStore
-    from rehead.scale import dask_cluster, process_pool
-
-    opened = FeatureStore(store, verify=True)
-    rows, y = opened.rows("x"), opened.labels
-    kind, _, number = cell.workers.rpartition("-")
-    where = nullcontext() if number == "threads" else process_pool(int(number))
-    if kind == "dask":
-        where = dask_cluster("local", int(number))
-    settings = {"feature_map": "none"} if cell.task == "auto" else {}
-    with where as executor:
-        if cell.task == "audit":
-            model = RobustGaussianClassifier("sample").fit(rows, y)
-        began = time.perf_counter()
-        if cell.task == "audit":
-            score_labels(model, rows, y, executor=executor)
-        elif cell.task == "read":
-            for a in range(0, len(rows), 512):
-                rows[a : a + 512]
-        elif cell.task == "gemm":
-            block = rows[:512]
-            for _ in range(0, len(rows), 512):
-                block.T @ block
-        else:
-            model = RobustGaussianClassifier(cell.task, random_state=0, **settings)
-            model.fit(rows, y, executor=executor)
-        return time.perf_counter() - began
-
-
-def measure(cell: Cell, folder: Path) -> dict:
-    """One cell in a process of its own."""
-    command = [sys.executable, __file__, "--cell", json.dumps(asdict(cell)), "--folder", folder]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        return {"error": done.stderr.strip().splitlines()[-1][:300] if done.stderr else "killed"}
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def run_cell(cell: Cell, folder: Path) -> None:
-    """What the process of a cell does: it prints what it measured."""
-    import warnings
+def inside(cell: Cell, folder: Path, make: bool) -> dict[str, Any]:
+    """What the process of a cell does."""
+    import scale_beside
+    import scale_work
 
     warnings.simplefilter("ignore")
-    seconds = work(cell, make_store(cell, folder))
-    own, children = (
-        resource.getrusage(who).ru_maxrss / 1024
-        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    kind = cell.task.partition("-")[0]
+    if make:
+        scale_work.make_store(cell, folder)
+        return {}
+    special = {
+        "read": scale_work.measure_read,
+        "partition": scale_work.measure_partition,
+        "empty": scale_work.measure_empty,
+        "trace": scale_beside.measure_trace,
+        "probabilities": scale_beside.measure_probabilities,
+        "cleanlab": scale_beside.measure_cleanlab,
+    }
+    found = special.get(kind, scale_work.measure_fit)(cell, folder)
+    return found | {"gflops": scale_work.sgemm_rate()}
+
+
+def prepare(cell: Cell, folder: Path, options: list[str]) -> dict[str, Any]:
+    """Make what a cell needs, where it is not there: a store, a model, probabilities."""
+    import scale_beside
+    from scale_work import MODELS, is_made, model_file
+
+    if cell.task == "empty":
+        return {}
+    found = {} if is_made(cell, folder) else in_a_process(cell, folder, "--make", *options)
+    needs_model = cell.task in ("audit", "trace-audit", "probabilities", "cleanlab")
+    if needs_model and not any(model_file(cell, m, folder).exists() for m in MODELS):
+        found |= in_a_process(Cell("mcd", cell.shape), folder, *options)
+    if cell.task == "cleanlab" and not scale_beside.probabilities_file(cell, folder).exists():
+        found |= in_a_process(Cell("probabilities", cell.shape), folder, *options)
+    return {"error": found["error"]} if "error" in found else {}
+
+
+def run(asked: argparse.Namespace, folder: Path, results: dict[str, Any]) -> None:
+    """Measure what is missing, while there is time for it."""
+    import scale_work  # noqa: F401 (circumstances tell of linear algebra that is loaded)
+
+    from rehead.experiments.circumstances import commit
+
+    said = {k: v for k, v in vars(asked).items() if k not in ("cell", "folder", "make")}
+    results["runs"].append(circumstances(said) | {"commit": commit()})
+    began, done = time.monotonic(), measured(results)
+    options = ["--tiny"] if asked.tiny else []
+    for group, cell in in_order(asked.only, TINY if asked.tiny else FULL):
+        if cell.name in done:
+            continue
+        left = (asked.minutes or ENDLESS) - (time.monotonic() - began) / 60
+        if estimate(cell) / 60 > left:
+            print(f"{group} {cell.name}: no time left for it", flush=True)
+            continue
+        start = time.monotonic()
+        found = prepare(cell, folder, options)
+        making = time.monotonic() - start
+        if not found:
+            minutes = min(LIMIT, max(left, 1.0))
+            found = in_a_process(cell, folder, *options, minutes=minutes)
+        entry = {"cell": asdict(cell), "run": len(results["runs"]) - 1, **found}
+        results["cells"][cell.name] = entry
+        write_json(asked.output, results)
+        print(line(group, cell, found, making), flush=True)
+
+
+def line(group: str, cell: Cell, found: dict[str, Any], making: float) -> str:
+    """What a cell gave, for those who wait."""
+    if "error" in found:
+        return f"{group:<9} {cell.name:<46} {found['error']}"
+    memory = (found["process"] + found["workers"]) / 2**20
+    return (
+        f"{group:<9} {cell.name:<46} {found['seconds']:8.2f} s {memory:6.0f} MiB "
+        f"{found['gflops']:4.0f} Gflop/s  (about {estimate(cell):.0f} s; made in {making:.0f} s)"
     )
-    print(json.dumps({"seconds": seconds, "peak_mb": own, "worker_mb": children}))
 
 
-def load(path: Path) -> dict:
-    """What was measured before."""
-    return json.loads(path.read_text()) if path.exists() else {"cells": {}}
-
-
-def save(path: Path, results: dict) -> None:
-    """Write it, whole or not at all."""
-    from rehead.files.persist import write_atomically
-
-    write_atomically(path, json.dumps(results, indent=1).encode())
-
-
-def page(results: dict) -> str:
-    """What was measured, as a table."""
-    lines = ["| task | samples | classes | workers | s | us a sample | peak MB | a worker, MB |"]
-    lines.append("| --- " * 8 + "|")
-    for found in results["cells"].values():
-        of = Cell(**found["cell"])
-        if "error" in found:
-            said = f"{found['error']} | | | |"
-        else:
-            each = 1e6 * found["seconds"] / of.samples
-            memory = f"{found['peak_mb']:.0f} | {found['worker_mb']:.0f} |"
-            said = f"{found['seconds']:.2f} | {each:.1f} | {memory}"
-        lines.append(f"| {of.task} | {of.samples} | {of.classes} | {of.workers} | {said}")
-    return "\n".join(lines)
+def arguments() -> argparse.Namespace:
+    """What was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tiny", action="store_true", help="small numbers: does it run?")
+    parser.add_argument("--plan", action="store_true", help="show what would be measured")
+    parser.add_argument("--page", action="store_true", help="write docs/scale.md and its picture")
+    parser.add_argument("--only", nargs="+", choices=GROUPS, default=list(GROUPS))
+    parser.add_argument("--minutes", type=float, help="in all, about; what has no time is left out")
+    parser.add_argument("--output", type=Path, default=RESULTS)
+    parser.add_argument("--folder", type=Path, help="where stores are made, and kept (8 GB)")
+    parser.add_argument("--cell", help=argparse.SUPPRESS)
+    parser.add_argument("--make", action="store_true", help=argparse.SUPPRESS)
+    return parser.parse_args()
 
 
 def main() -> None:
-    """Measure what is missing."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tiny", action="store_true")
-    parser.add_argument("--page", action="store_true")
-    parser.add_argument("--output", type=Path, default=RESULTS)
-    parser.add_argument("--folder", type=Path, help="where stores are made, and kept")
-    parser.add_argument("--most", type=int, default=SAMPLES[-1], help="samples, at most")
-    parser.add_argument("--cell")
-    asked = parser.parse_args()
+    """Measure what is missing, or show what is there."""
+    asked = arguments()
     if asked.cell:
-        run_cell(Cell(**json.loads(asked.cell)), asked.folder)
+        if asked.tiny:  # what is small is sent all the same
+            from rehead.gaussian import tasks
+
+            tasks.WORTH_SENDING = 0.0
+        cell = Cell.from_json(json.loads(asked.cell))
+        print(json.dumps(inside(cell, asked.folder, asked.make)))
         return
     results = load(asked.output)
-    if asked.page:
-        print(page(results))
-        return
-    with tempfile.TemporaryDirectory() as made:
-        folder = asked.folder or Path(made)
-        results["machine"] = {"cores": os.cpu_count(), "python": sys.version.split()[0]}
-        for cell in cells(asked.tiny):
-            if cell.samples > asked.most or cell.name in results["cells"]:
-                continue
-            found = measure(cell, folder)
-            results["cells"][cell.name] = {"cell": asdict(cell), **found}
-            save(asked.output, results)
-            print(cell.name, found, flush=True)
-    print(page(results))
+    if asked.plan:
+        print(plan(in_order(asked.only, TINY if asked.tiny else FULL), measured(results)))
+    elif asked.page:
+        import scale_page
+
+        scale_page.write(results)
+    else:
+        kept = asked.folder is not None
+        where = nullcontext(asked.folder) if kept else tempfile.TemporaryDirectory()
+        with where as folder:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            run(asked, Path(folder), results)
 
 
 if __name__ == "__main__":
