@@ -119,6 +119,11 @@ class LazyFeatures(ABC):
     def between(self, start: int, stop: int) -> LazyFeatures:
         """The rows from ``start`` to ``stop``, which are not read."""
 
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """What tells these rows from any others, without reading them."""
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.asarray(self[:], dtype)
 

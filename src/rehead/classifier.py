@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from rehead import _validation as check
 from rehead._typing import Array, Features
 from rehead._warnings import warn
+from rehead.checkpoint import bound_to
+from rehead.checkpoint import checkpoint as kept_in
 from rehead.files import persist
 from rehead.files.schema import check_fields
 from rehead.fitted import FittedGaussians
@@ -66,8 +68,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         other argument but ``random_state`` is an error.
     support_fraction : float in (0, 1], optional
         Share of each class that is kept. Default: for "posterior" 0.5, otherwise the paper's
-        ``floor((N_c + d + 1) / 2)`` samples, which has the highest breakdown point; a larger share
-        wastes fewer clean samples when the noise is low.
+        ``floor((N_c + d + 1) / 2)`` samples; a larger share wastes fewer clean ones.
     max_steps : int, optional
         Rounds of estimating and selecting. Default 2, as in the paper; 3 for "posterior", 5 for
         "agreement", 20 for "mixture"; 8 for "anchored", with trust and with sharper trust.
@@ -75,16 +76,14 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         Random starts of each class's MCD (default 1); the smallest determinant wins.
     start : {"random", "deterministic", "pooled"}, optional
         First subset of the MCD. Default "random", as in the paper. "deterministic": the starts of
-        DetMCD, slower and less easily misled by wrong labels that form a cluster. "pooled": the
-        first distances use one covariance for all classes, better conditioned when a class has
-        few samples for the number of features.
+        DetMCD, slower and less easily misled by wrong labels that form a cluster. "pooled": first
+        distances use one covariance, better where classes have few samples for the features.
     leave_one_out : bool, optional
         Rank samples inside the MCD subset as if they were not in it (default False, as in the
         paper), so that a random start is left. The determinant no longer falls in every step.
     shrinkage : float in [0, 1] or "auto", optional
-        Pull covariances towards a multiple of the identity (default 0), where classes have few
-        samples for the number of features. "auto": the closed form OAS. For "anchored" the default
-        is "auto", and chooses by the likelihood of labels, between identity and diagonal too.
+        Pull covariances towards a multiple of the identity (default 0). "auto": the closed form
+        OAS. For "anchored" the default is "auto", and chooses by the likelihood of labels.
     priors : {"uniform", "empirical"} or array of shape (n_classes,), optional
         How common the classes are among the samples that are to be predicted. "empirical": as among
         the training samples; "auto", "anchored" and "mixture" take the noise out of these shares,
@@ -118,16 +117,14 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         By the probability that it is right, or less, where the noise was measured
         (:func:`rehead.score_labels` has the probability). Otherwise 1 for what was kept.
     noise_ : NoiseModel or None
-        What was found out about the noise. ``wrong``: the share of labels that are wrong, or too
-        hard to tell by these features. ``transition``: the transition matrix. ``rate``: the share
-        by that matrix. ``rate_error``: its counting error only, less than what overlap adds.
+        What was found out about the noise. ``wrong``: share of labels that are wrong, or too hard
+        to tell. ``transition``: T. ``rate``: share by T; ``rate_error``: its counting error only.
     n_iter_ : array of shape (n_classes,)
         Selection steps done for each class; 0 where there was nothing to trim.
     log_det_ : float
         Log determinant of the tied covariance.
     coef_, intercept_ : arrays of shape (n_classes, n_features) and (n_classes,)
-        The posterior is ``softmax(X @ coef_.T + intercept_)``, X mapped where a map was taken. With
-        a second opinion, of the Gaussians and the regression together.
+        The posterior is ``softmax(X @ coef_.T + intercept_)``, X mapped where a map was taken.
     fitted_ : FittedGaussians
         All that was learned, as one value; what is above is read off it.
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -135,9 +132,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     Notes
     -----
     float32 features are worked on in float32 (float64 where the covariance asks for it, with a
-    warning). Work is done in as many threads as BLAS may use (``OMP_NUM_THREADS``, or the package
-    threadpoolctl). On one machine with the same libraries, results repeat to the last bit for the
-    same ``random_state``, whatever the number of threads, also where fits run at the same time.
+    warning), in as many threads as BLAS may use (``OMP_NUM_THREADS``, or threadpoolctl). On one
+    machine, results repeat to the last bit for the same ``random_state``, whatever the threads.
 
     References
     ----------
@@ -195,6 +191,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         trusted: Any = None,
         executor: Any = None,
         uncorrected: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Estimate the class Gaussians from features and labels, some of which are wrong.
 
@@ -214,6 +211,9 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
             Who works on features on disk. Default: threads. Results are the same to the last bit.
         uncorrected : array-like of shape (n_samples,), optional
             Labels before some (``trusted`` now) were put right: the noise is read off these.
+        checkpoint : path, optional
+            A folder for what was done so far, until the fit ends: after a kill, the same fit goes
+            on from it. See :func:`rehead.scale.checkpoint`.
 
         Returns
         -------
@@ -231,7 +231,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         data = group_by_class(X, codes, len(classes), weights=weights)
         data = data.with_known(check.check_known(trusted, uncorrected, codes, classes))
         rng = check.generator_from(self.random_state)
-        with run_on(executor):
+        given = {"labels": [classes, codes, weights, *data.known], "features": X}
+        with run_on(executor), kept_in(checkpoint), bound_to(self.get_params(), given, rng):
             fitted = fit_with_trusted(data, classes, choice, rng)
         for note in fitted.notes:
             warn(note)
@@ -306,8 +307,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
     def score_samples(self, X: Any) -> Array:
         """Log density of each sample under the mixture of all classes: low for outliers.
 
-        Where features were mapped, it is the density of what they were mapped to, less their
-        distance from the landmarks: to be compared, but not a density of the features.
+        With a map it is no density of the features, but can be compared all the same.
         """
         return self._known().log_density(self._checked(X))
 

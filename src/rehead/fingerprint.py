@@ -9,6 +9,7 @@ import numpy as np
 from rehead._rowhash import fingerprint
 from rehead._typing import Array, Features
 from rehead.gaussian import Composition
+from rehead.gaussian.steps import remembered
 
 
 class Recognised(NamedTuple):
@@ -37,7 +38,7 @@ class KnownRows(NamedTuple):
         cls, X: Features, codes: Array, composition: Composition, folds: Array | None = None
     ) -> Self:
         """Of training rows and their labels."""
-        found = fingerprint(X, codes)
+        found = remembered(np.asarray)(fingerprint)(X, codes)
         order = np.argsort(found)
         return cls(
             found[order],

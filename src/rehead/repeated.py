@@ -13,6 +13,7 @@ import numpy as np
 from rehead._rowhash import fingerprint
 from rehead._typing import Array, some_rows
 from rehead.gaussian import ByClass, Fit, group_by_class
+from rehead.gaussian.steps import remembered
 
 
 class Repeated(NamedTuple):
@@ -56,7 +57,8 @@ def without_repetition(data: ByClass) -> Repeated:
     of_row = data.codes if data.trusted is None else data.codes + data.n_classes * data.trusted
     if data.uncorrected is not None:
         of_row = of_row + 2 * data.n_classes * data.uncorrected
-    _, first, which = np.unique(fingerprint(data.X, of_row), return_index=True, return_inverse=True)
+    hashes = remembered(np.asarray)(fingerprint)(data.X, of_row)
+    _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
     if len(first) == n:
         return Repeated(data, data, np.arange(n), np.ones(n))
     order = np.argsort(first)

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.test_out_of_core import write_store
 
 from rehead import LayerEnsemble, RobustGaussianClassifier, noise
+from rehead.checkpoint import Checkpoint
 from rehead.files.store import FeatureStore
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -102,6 +104,32 @@ def test_ids_that_repeat_are_an_error_before_anything_is_fitted(fail):
     said = fail("fit", "X.npy", "--labels", "y.npy", "--ids", "names.npy", "-o", "h.safetensors")
     assert "duplicates in the --ids ('s0' first). Name each sample once" in said
     assert not Path("h.safetensors").exists()
+
+
+def test_a_fit_that_was_stopped_goes_on_with_the_same_command(succeed, fail, blobs, monkeypatch):
+    X, y = blobs()
+    write_store(Path("s"), {"x": X.astype("f4")}, y)
+    succeed("fit", "s", "-o", "whole.safetensors")
+    monkeypatch.setattr("rehead.checkpoint.LEAST_SECONDS", 0.0)
+    monkeypatch.setattr("rehead.checkpoint.BYTES_A_SECOND", np.inf)
+    keep, kept = Checkpoint.keep, []
+
+    def keep_two(self, *step):
+        if len(kept) == 2:
+            raise ValueError("stopped")
+        kept.append(step)
+        keep(self, *step)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "keep", keep_two)
+        assert "stopped" in fail("fit", "s", "-o", "head.safetensors")
+    assert not Path("head.safetensors").exists()
+    said = fail("fit", "s", "-o", "head.safetensors", "--seed", "1")
+    assert "head.safetensors.checkpoint is of another fit: the random state" in said
+    said = succeed("fit", "s", "-o", "head.safetensors")
+    assert "It goes on: 2 steps are in head.safetensors.checkpoint." in said
+    assert Path("head.safetensors").read_bytes() == Path("whole.safetensors").read_bytes()
+    assert not Path("head.safetensors.checkpoint").exists()
 
 
 def test_features_are_mapped_where_that_is_asked_for(succeed, fail):

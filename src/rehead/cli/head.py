@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,6 +77,7 @@ def fit(
     from rehead.cli.samples import held_out_source, read_known
     from rehead.ensemble import LayerEnsemble
     from rehead.files.samples import Source, check_beside
+    from rehead.files.tables import is_table
     from rehead.scale import workers
 
     need_features(train)
@@ -98,11 +101,25 @@ def fit(
     if validation is not None:
         need_features(validation)
         held_out = held_out_source(source, validation, validation_labels)
-    with workers(jobs, cluster):
+    kept = nullcontext() if is_table(train) else going_on(output)
+    with workers(jobs, cluster), kept:
         fit_head(head, source, held_out, known)
-    head.save(output)
+        head.save(output)
     typer.echo(head.explain())
     typer.echo(f"A head of {len(head.classes_)} classes: {output}")
+
+
+@contextmanager
+def going_on(output: Path) -> Iterator[None]:
+    """Meanwhile what a fit has done is kept beside its output, until that is written."""
+    from rehead.scale import checkpoint
+
+    folder = output.with_name(f"{output.name}.checkpoint")
+    device = output.exists() and not output.is_file()
+    with checkpoint(None if device else folder) as kept:
+        if kept is not None and kept.n_found:
+            typer.echo(f"A fit was stopped. It goes on: {kept.n_found} steps are in {folder}.")
+        yield
 
 
 def fit_head(

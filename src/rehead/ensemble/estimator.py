@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from rehead import _validation as check
 from rehead._progress import steps
 from rehead._typing import Array, Features
+from rehead.checkpoint import bound_to
 from rehead.classifier import RobustGaussianClassifier
 from rehead.ensemble.alone import Weighting, fit_layers_alone
 from rehead.ensemble.default import fit_default
@@ -189,7 +190,8 @@ priors, feature_map, labels_from, random_state
         Notes
         -----
         Layers may be features on disk: ``FeatureStore(path).rows(layer)``. With
-        :func:`rehead.scale.run_on`, an executor works on them.
+        :func:`rehead.scale.run_on`, an executor works on them; with
+        :func:`rehead.scale.checkpoint`, a fit that was killed goes on where it was.
         """
         choice = self.check_settings()
         check.check_layers(layers)
@@ -220,7 +222,8 @@ priors, feature_map, labels_from, random_state
         weighting = None if consensus else self._weighting(problem)
         if consensus and held_out is not None:
             warn_of_absent_classes(held_out.codes, problem.classes)
-        with steps("fit", show=progress):
+        settings = self.get_params(deep=False)
+        with steps("fit", show=progress), bound_to(settings, problem.facts, rng):
             if weighting is not None:
                 fitted = fit_layers_alone(problem, choice, weighting, rng)
             else:

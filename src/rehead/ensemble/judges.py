@@ -268,24 +268,29 @@ class Judges(NamedTuple):
         calibration = calibrate(self._scores_of(held_out), held_out.codes, seen.transition)
         gaussians = calibration.applied_to(self.fitted.gaussians)
         codes, n_classes = self.data.codes, self.data.n_classes
-        opinion = Opinion(noise, np.ones(len(codes)), lambda rows: np.eye(n_classes)[codes[rows]])
+        opinion = Opinion(noise, np.ones(len(codes)), partial(_as_labelled, n_classes, codes))
         return self._replace(fitted=replace(self.fitted, gaussians=gaussians)), opinion
 
     def _scores_of(self, held_out: HeldOut) -> Array:
         return self.fitted.scores(held_out.joined(self.names))
 
     def _opinion(self, noise: NoiseModel, trust: Array) -> Opinion:
-        data, given_label = self.data, noise.without_guesses().posterior_given_label
+        return Opinion(noise, trust, partial(_class_shares, self, noise.without_guesses()))
 
-        def class_shares(rows: slice) -> Array:
-            """Trusted samples are what their labels say."""
-            shares = self.without_themselves(given_label, rows)
-            if data.trusted is not None:
-                known = data.trusted[rows]
-                shares[known] = np.eye(data.n_classes)[data.codes[rows][known]]
-            return shares
 
-        return Opinion(noise, trust, class_shares)
+def _class_shares(judges: Judges, noise: NoiseModel, rows: slice) -> Array:
+    """Trusted samples are what their labels say."""
+    shares = judges.without_themselves(noise.posterior_given_label, rows)
+    data = judges.data
+    if data.trusted is not None:
+        known = data.trusted[rows]
+        shares[known] = _as_labelled(data.n_classes, data.codes[rows], known)
+    return shares
+
+
+def _as_labelled(n_classes: int, codes: Array, rows: slice | Array) -> Array:
+    of_rows: Array = np.eye(n_classes)[codes[rows]]
+    return of_rows
 
 
 def _of_joint(

@@ -35,6 +35,7 @@ from rehead.gaussian.options import FeatureMap
 from rehead.gaussian.probability import corrected_nll
 from rehead.gaussian.rows import PooledMoments, Total, pooled_moments, rows_at_hand
 from rehead.gaussian.settings import SETTINGS
+from rehead.gaussian.steps import remembered
 from rehead.gaussian.training import Regularisation
 
 
@@ -202,25 +203,26 @@ class ClassSums(NamedTuple):
 
 def class_sums(layers: Mapping[Name, ByClass], opinion: Opinion) -> dict[Name, ClassSums]:
     """Add up the samples of all layers in one pass, so that what they are is found once."""
+    return dict(zip(layers, _sums_of(list(layers.values()), opinion), strict=True))
+
+
+@remembered(lambda found: [ClassSums(*of_layer) for of_layer in found])
+def _sums_of(layers: list[ByClass], opinion: Opinion) -> list[ClassSums]:
     n = len(opinion.trust)
     most, shares = np.zeros(n, np.int64), np.zeros(n)
-    sums = {
-        name: (np.zeros(data.n_classes), np.zeros(data.shifts.shape))
-        for name, data in layers.items()
-    }
+    sums = [(np.zeros(data.n_classes), np.zeros(data.shifts.shape)) for data in layers]
     for a in range(0, n if layers else 0, BLOCK):
         part = slice(a, a + BLOCK)
         of_classes = opinion.class_shares(part)
         most[part], shares[part] = of_classes.argmax(axis=1), of_classes.max(axis=1)
-        for name, data in layers.items():
-            weights, totals = sums[name]
+        for (weights, totals), data in zip(sums, layers, strict=True):
             near = of_classes * data.near[part, None]
             weights += near.sum(axis=0)
             totals += near.T @ data.X[part]
-    return {
-        name: ClassSums(*sums[name], most, np.where(data.near, shares, 0.0))
-        for name, data in layers.items()
-    }
+    return [
+        ClassSums(*of_layer, most, np.where(data.near, shares, 0.0))
+        for of_layer, data in zip(sums, layers, strict=True)
+    ]
 
 
 def counted_elsewhere(data: ByClass, sums: ClassSums) -> Counted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -86,6 +86,16 @@ class Problem:
         if self.trusted is None or self.uncorrected is not None:
             return False
         return self.drawn is None or bool((self.trusted & ~self.drawn).any())
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a fit depends on, by name."""
+        return {
+            "labels": [self.classes, self.codes, *self.known],
+            "features": [self.layers, self.given],
+            "held-out samples": self.held_out,
+            "groups": self.groups,
+        }
 
     @property
     def known(self) -> Known:

@@ -108,6 +108,14 @@ class StoredRows(LazyFeatures):
         known = {p.file: self._known[p.file] for p in pieces if p.file in self._known}
         return StoredRows(pieces, self.shape[1], self.on_disk, self.dtype, known)
 
+    @property
+    def identity(self) -> str:
+        """Checksums of the files; names, sizes and times of those that have none."""
+        files = [
+            (p.checksum or (p.file, self._known.get(p.file)), p.offset, p.rows) for p in self.pieces
+        ]
+        return repr((files, self.shape, self.on_disk.str, self.dtype.str))
+
     def files_of(self, rows: Array | slice) -> list[str]:
         """The files that hold some rows."""
         numbers = row_numbers(rows, len(self))

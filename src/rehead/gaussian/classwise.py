@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from rehead.gaussian.rows import ByClass, ClassSums, PooledMoments, from_sums, p
 from rehead.gaussian.shrinkage import invertible
 from rehead.gaussian.split import PART_ROWS, moments, n_parts
 from rehead.gaussian.starts import deterministic_starts, random_start
+from rehead.gaussian.steps import Each, each_remembered
 from rehead.gaussian.tasks import are_sent, can_be_sent, map_parts, n_workers
 from rehead.gaussian.tied import TiedGaussians, from_moments
 
@@ -149,6 +151,19 @@ class BatchResult(NamedTuple):
     sums: ClassSums
     in_double: bool
 
+    @classmethod
+    def from_plain(cls, found: tuple[Any, ...]) -> BatchResult:
+        """From tuples in place of all that it consists of."""
+        results, sums, in_double = found
+        of_classes = [
+            McdResult(Subset(*subset), NO_MOMENTS, list(log_dets), *rest)
+            for subset, _, log_dets, *rest in results
+        ]
+        return cls(of_classes, ClassSums(*sums), in_double)
+
+
+MCD_STEPS = Each("mcd", ClassBatch.cut, BatchResult.from_plain)
+
 
 def mcd_tied(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     """RoG: (a) Algorithm 1 for each class, (b) one covariance, classes weighted by K_c."""
@@ -158,7 +173,8 @@ def mcd_tied(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
     in_double, C, d = False, data.n_classes, data.n_features
     weights, totals, gram = np.zeros(C), np.zeros((C, d)), np.zeros((d, d), order="F")
     batches = [_batch(data, part, options, seeds, first) for part in class_batches(data)]
-    for found in _mcd_of_batches(data, batches):
+    of_batches = partial(_mcd_of_batches, data)
+    for found in each_remembered(MCD_STEPS, of_batches, batches):
         of = slice(len(results), len(results) + len(found.results))
         results += found.results
         weights[of], totals[of] = found.sums.weights, found.sums.totals

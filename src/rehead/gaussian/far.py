@@ -8,11 +8,13 @@ from rehead._typing import Array, Features
 from rehead.gaussian.at_hand import rows_at_hand
 from rehead.gaussian.kernels import BLOCK, evenly_spaced, squared_norms
 from rehead.gaussian.settings import SETTINGS
+from rehead.gaussian.steps import remembered
 
 COLUMNS = 16
 """Features that are looked at together, so that the medians take little memory."""
 
 
+@remembered(np.asarray)
 def far_rows(X: Features, counts: Array | None = None) -> Array:
     """A mask of the rows that are far from everything.
 

@@ -27,6 +27,7 @@ from rehead.gaussian.anchors import anchor_transition, variance_of_shares
 from rehead.gaussian.likelihood import LabelLikelihood, best_temperature, blocks, precision_of
 from rehead.gaussian.probability import corrected_nll, softmax
 from rehead.gaussian.settings import SETTINGS
+from rehead.gaussian.steps import remembered
 
 DOUBTFUL = "wrong, or too hard to tell by these features"
 """What the share stands for: where classes overlap, the two cannot be distinguished."""
@@ -179,6 +180,7 @@ def with_odds_to(power: float, trust: Array) -> Array:
     return weights
 
 
+@remembered(lambda found: NoiseModel(*found))
 def fit_noise(
     scores: Array,
     codes: Array,

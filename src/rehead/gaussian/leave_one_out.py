@@ -31,6 +31,7 @@ from rehead.gaussian.composition import Composition
 from rehead.gaussian.kernels import BLOCK
 from rehead.gaussian.projections import Projector
 from rehead.gaussian.settings import SETTINGS
+from rehead.gaussian.steps import remembered
 from rehead.gaussian.tasks import map_parts
 from rehead.gaussian.threads import own_threads, ranges
 from rehead.gaussian.tied import TiedGaussians
@@ -100,6 +101,7 @@ def _each(told: Told, take: Callable[[Features], Any]) -> Any:
     return tuple(map(take, told)) if isinstance(told, tuple) else take(told)
 
 
+@remembered(np.asarray)
 @own_threads()
 def leave_one_out_scores(
     gaussians: TiedGaussians,

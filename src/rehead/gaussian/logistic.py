@@ -26,6 +26,7 @@ from rehead.gaussian.kernels import BLOCK, Rows
 from rehead.gaussian.linear import CrossFitted, LinearScores
 from rehead.gaussian.probability import softmax
 from rehead.gaussian.settings import SETTINGS
+from rehead.gaussian.steps import remembered
 from rehead.gaussian.threads import ordered_map, own_threads, ranges
 
 USUAL_CURVATURE = 0.1
@@ -77,6 +78,7 @@ def scaling_of(X: Features, rows: Array, *, alike: bool) -> Scaling:
     return Scaling(about + mean, scale, covariance)
 
 
+@remembered(lambda found: LinearScores(*found))
 @own_threads()
 def fit_logistic(noisy: NoisyRows, scaling: Scaling, ridge: float) -> LinearScores:
     """The regression of some rows, by L-BFGS from 0.

@@ -16,6 +16,7 @@ from rehead.gaussian.at_hand import rows_at_hand as rows_at_hand
 from rehead.gaussian.blas import syrk
 from rehead.gaussian.far import far_rows
 from rehead.gaussian.kernels import BLOCK, Rows, Subset, evenly_spaced
+from rehead.gaussian.steps import remembered
 from rehead.gaussian.tasks import map_parts
 from rehead.gaussian.threads import own_threads, ranges
 
@@ -285,6 +286,7 @@ def class_sums(part: SomeClasses) -> ClassSums:
     return ClassSums(weights, totals, gram)
 
 
+@remembered(lambda found: PooledMoments(*found))
 @own_threads()
 def pooled_moments(data: ByClass, subsets: list[Subset], dtype: Any = None) -> PooledMoments:
     """Means and within-class scatter of a subset of each class, in one pass over its rows.

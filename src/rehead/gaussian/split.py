@@ -7,7 +7,7 @@ do. A class of no more than ``PART_ROWS`` rows is one part: nothing is cut, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from rehead._typing import Array, Features
 from rehead.gaussian import kernels
 from rehead.gaussian.kernels import BLOCK, Factor, Moments, Rows, update_moments
+from rehead.gaussian.steps import remembered
 from rehead.gaussian.tasks import map_parts
 
 PART_ROWS = 2**15
@@ -38,6 +39,17 @@ class RowsOfClass(NamedTuple):
     @property
     def rows(self) -> Rows:
         return Rows(self.features, self.dtype, most=len(self.row_numbers))
+
+    @property
+    def flops(self) -> float:
+        """About what moments or distances of them take."""
+        return float(len(self.row_numbers) * self.features.shape[1] ** 2)
+
+    def parts(self) -> Iterator[RowsOfClass]:
+        """Cut where they are many."""
+        for at in part_spans(len(self.row_numbers)):
+            weights = None if self.weights is None else self.weights[at]
+            yield self._replace(row_numbers=self.row_numbers[at], weights=weights)
 
 
 def part_spans(n: int) -> list[slice]:
@@ -64,12 +76,7 @@ def moments(rows: Rows, index: Array, shift: Array, weights: Array | None = None
     """Moments of ``X[index]`` about ``shift``; with weights, a row counts that many times."""
     if n_parts(len(index)) == 1:
         return kernels.moments(rows, index, shift, weights)
-    parts = (
-        RowsOfClass(rows.X, index[at], shift, rows.dtype, None if weights is None else weights[at])
-        for at in part_spans(len(index))
-    )
-    flops = float(len(index)) * rows.n_features**2
-    return added_up(map_parts(part_moments, parts, flops, rows.X))
+    return _moments_of_parts(RowsOfClass(rows.X, index, shift, rows.dtype, weights))
 
 
 def with_rows(rows: Rows, m: Moments, index: Array, shift: Array, sign: float = 1.0) -> Moments:
@@ -86,12 +93,18 @@ def mahalanobis(rows: Rows, index: Array, centre: Array, factor: Factor) -> Arra
     """Squared Mahalanobis distance of the rows ``X[index]`` to ``centre``."""
     if n_parts(len(index)) == 1:
         return kernels.mahalanobis(rows, index, centre, factor)
-    parts = (
-        RowsOfClass(rows.X, index[at], centre, rows.dtype, factor=factor)
-        for at in part_spans(len(index))
-    )
-    flops = float(len(index)) * rows.n_features**2
-    return np.concatenate(list(map_parts(part_distances, parts, flops, rows.X)))
+    return _distances_of_parts(RowsOfClass(rows.X, index, centre, rows.dtype, factor=factor))
+
+
+@remembered(lambda found: Moments(*found))
+def _moments_of_parts(every: RowsOfClass) -> Moments:
+    return added_up(map_parts(part_moments, every.parts(), every.flops, every.features))
+
+
+@remembered(np.asarray)
+def _distances_of_parts(every: RowsOfClass) -> Array:
+    found = map_parts(part_distances, every.parts(), every.flops, every.features)
+    return np.concatenate(list(found))
 
 
 def part_moments(part: RowsOfClass) -> Moments:

@@ -4,9 +4,18 @@ The fits themselves are in ``gaussian/``, and know nothing of processes or clust
 ``concurrent.futures.Executor`` is all that they ask for; here are two.
 """
 
+from rehead.checkpoint import CheckpointError, checkpoint
 from rehead.gaussian.tasks import LostWorkerError, run_on
 from rehead.scale.chosen import workers
 from rehead.scale.cluster import dask_cluster
 from rehead.scale.pool import process_pool
 
-__all__ = ["LostWorkerError", "dask_cluster", "process_pool", "run_on", "workers"]
+__all__ = [
+    "CheckpointError",
+    "LostWorkerError",
+    "checkpoint",
+    "dask_cluster",
+    "process_pool",
+    "run_on",
+    "workers",
+]
