@@ -2,10 +2,15 @@
 
 import os
 import signal
+import socket
+import subprocess
+import sys
 import time
+from contextlib import contextmanager, suppress
 
 import pytest
 from tests.files.test_rows import settled, spoil
+from tests.scale.conftest import ROOT
 from tests.test_out_of_core import same, write_store
 
 from rehead import RobustGaussianClassifier, score_labels
@@ -92,6 +97,109 @@ def test_work_that_kills_every_worker_is_an_error_that_names_the_shard(
     monkeypatch.setattr("rehead.gaussian.rows.class_sums", killed)
     with pytest.raises(LostWorkerError, match=r"layer0-0000\d\.npy"):
         RobustGaussianClassifier("sample").fit(features_on_disk, y, executor=cluster)
+
+
+@contextmanager
+def started(command, *arguments):
+    """A process of Dask, as people start it."""
+    module = [sys.executable, "-m", f"distributed.cli.dask_{command}", *arguments]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [*sys.path, ROOT]))}
+    process = subprocess.Popen(module, env=env, stderr=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def own_cluster(monkeypatch):
+    """An executor, and processes of its scheduler and its only worker."""
+    monkeypatch.setattr("rehead.scale.cluster.PATIENCE", 5.0)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = str(taken.getsockname()[1])
+    address = f"tcp://127.0.0.1:{port}"
+    with (
+        started("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard") as scheduler,
+        started("worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard") as worker,
+        dask_cluster(address) as executor,
+    ):
+        yield executor, scheduler, worker
+
+
+class KillAnother:
+    """Kills another process from within a part of the work, with -9."""
+
+    def __init__(self, pid):
+        self.pid = pid
+
+    def __call__(self, part):
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        time.sleep(0.5)
+
+
+def test_a_scheduler_that_is_killed_is_an_error_that_says_what_to_do(
+    features, features_on_disk, own_cluster, monkeypatch
+):
+    _, y = features
+    executor, scheduler, _ = own_cluster
+    monkeypatch.setattr("rehead.gaussian.rows.class_sums", KillAnother(scheduler.pid))
+    expected = r"layer0-0000\d\.npy.*scheduler was lost: start it again.*Nothing was written"
+    with pytest.raises(LostWorkerError, match=expected):
+        RobustGaussianClassifier("sample").fit(features_on_disk, y, executor=executor)
+    # Nor does it wait for one that is gone for good.
+    with pytest.raises(LostWorkerError, match="scheduler was lost"):
+        RobustGaussianClassifier("sample").fit(features_on_disk, y, executor=executor)
+
+
+def test_nobody_waits_for_workers_that_are_gone(
+    features, features_on_disk, own_cluster, monkeypatch
+):
+    _, y = features
+    executor, _, worker = own_cluster
+    worker.kill()
+    worker.wait()
+    monkeypatch.setattr("rehead.scale.cluster.PATIENCE", 0.5)
+    with pytest.raises(LostWorkerError, match=r"layer0-0000\d\.npy.*has no workers any more"):
+        RobustGaussianClassifier("sample").fit(features_on_disk, y, executor=executor)
+
+
+class Hungry:
+    """Takes more memory than there is, and holds it."""
+
+    def __call__(self, part):
+        held = []
+        while True:
+            held.append(b"x" * 2**25)
+            time.sleep(0.02)
+
+
+def test_a_worker_over_its_memory_limit_is_an_error_that_names_the_shard(
+    features, features_on_disk, monkeypatch
+):
+    import dask
+    import distributed
+
+    _, y = features
+    settings = {
+        "distributed.scheduler.allowed-failures": 0,
+        "distributed.worker.memory.pause": False,
+        "distributed.worker.memory.spill": False,
+        "distributed.worker.memory.target": False,
+    }
+    monkeypatch.setattr("rehead.scale.cluster.RETRIES", 0)
+    monkeypatch.setattr("rehead.gaussian.rows.class_sums", Hungry())
+    with (
+        dask.config.set(settings),
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, memory_limit="700MB", dashboard_address=None
+        ) as local,
+        dask_cluster(local.scheduler_address) as executor,
+        pytest.raises(LostWorkerError, match=r"layer0-0000\d\.npy.*workers died"),
+    ):
+        RobustGaussianClassifier("sample").fit(features_on_disk, y, executor=executor)
 
 
 def test_an_address_that_does_not_answer_is_an_error_within_seconds(monkeypatch):

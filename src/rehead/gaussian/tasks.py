@@ -144,9 +144,8 @@ def _lost(part: Part, error: Exception) -> LostWorkerError:
     files = files_behind(part.features, part.row_numbers)
     shown = ", ".join(files[:FEW]) + (f" and {len(files) - FEW} more" if len(files) > FEW else "")
     return LostWorkerError(
-        f"A worker was lost while it, or another one, worked on rows of {shown} ({error}). Was it "
-        "killed, or out of memory? Nothing was written. Run it again, with fewer workers if memory "
-        "is short."
+        f"Work on rows of {shown} was lost ({error}). Was a worker killed, or out of memory? "
+        "Nothing was written. Run it again, with fewer workers if memory is short."
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,6 +26,33 @@ WORKERS = {
 """Settings of workers that are started here."""
 
 
+NO_SCHEDULER = "the scheduler was lost: start it again, and workers"
+
+
+class Awaited(Future[Any]):
+    """A result that is waited for as long as there is someone who works on it."""
+
+    def __init__(self, client: Any) -> None:
+        super().__init__()
+        self._client = client
+
+    def result(self, timeout: float | None = None) -> Any:
+        """As of any future; without workers, for some seconds only."""
+        alone = 0
+        while timeout is None and not wait([self], PATIENCE).done:
+            alone = 0 if _has_workers(self._client) else alone + 1
+            if alone == 2:  # one that was killed may be started again meanwhile
+                raise BrokenExecutor("the cluster has no workers any more: start some")
+        return super().result(timeout)
+
+
+def _has_workers(client: Any) -> bool:
+    try:
+        return bool(client.nthreads())
+    except OSError:  # of a scheduler that does not answer, the future itself will tell
+        return False
+
+
 class DaskExecutor(Executor):
     """The workers of a Dask client.
 
@@ -34,12 +61,15 @@ class DaskExecutor(Executor):
     """
 
     def __init__(self, client: Any) -> None:
+        self._client = client
         self._executor = client.get_executor(pure=False, retries=RETRIES)
         self._max_workers = max(sum(client.nthreads().values()), 1)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Send a call away, as bytes: Dask would look for its own tasks in tuples."""
-        outer: Future[Any] = Future()
+        outer = Awaited(self._client)
+        if self._client.status == "closed":  # it has given up
+            raise BrokenExecutor(NO_SCHEDULER)
         inner = self._executor.submit(_call, pickle.dumps((fn, args, kwargs)))
 
         def pass_on(done: Future[Any]) -> None:
@@ -70,7 +100,7 @@ def _as_broken(error: BaseException) -> BaseException:
     lost = {"KilledWorker", "CommClosedError", "FutureCancelledError", "CancelledError"}
     if type(error).__name__ not in lost:
         return error
-    broken = BrokenExecutor(str(error) or "the scheduler was lost")
+    broken = BrokenExecutor(str(error) if type(error).__name__ == "KilledWorker" else NO_SCHEDULER)
     broken.__cause__ = error
     return broken
 
