@@ -8,6 +8,7 @@ import sys
 import time
 from contextlib import contextmanager, suppress
 
+import numpy as np
 import pytest
 from tests.files.test_rows import settled, spoil
 from tests.scale.conftest import ROOT
@@ -97,6 +98,45 @@ def test_work_that_kills_every_worker_is_an_error_that_names_the_shard(
     monkeypatch.setattr("rehead.gaussian.rows.class_sums", killed)
     with pytest.raises(LostWorkerError, match=r"layer0-0000\d\.npy"):
         RobustGaussianClassifier("sample").fit(features_on_disk, y, executor=cluster)
+
+
+def total(flag, array, number):
+    """A sum; the first worker that gets far enough is killed if there is a flag to leave."""
+    array += number  # as if it were its own
+    if flag is not None and number > 20:
+        with suppress(FileExistsError):
+            os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+            os.kill(os.getpid(), signal.SIGKILL)
+    return float(array.sum())
+
+
+def test_what_parts_have_in_common_is_sent_twice_at_most(cluster, monkeypatch):
+    import distributed
+
+    submit, sent = distributed.Client.submit, []
+
+    def count(self, fn, *args, **kwargs):
+        sent.extend(len(part) for part in args if isinstance(part, bytes))
+        return submit(self, fn, *args, **kwargs)
+
+    monkeypatch.setattr(distributed.Client, "submit", count)
+    same_for_all = np.asfortranarray(np.ones((400, 500)))
+    parts = [cluster.submit(total, None, same_for_all, n) for n in range(30)]
+    assert [part.result() for part in parts] == [200_000.0 * (1 + n) for n in range(30)]
+    assert sum(sent) < 2.1 * same_for_all.nbytes
+    del sent[:]
+    different = [np.full(20_000, float(n)) for n in range(8)]
+    parts = [cluster.submit(total, None, array, 0) for array in different]
+    assert [part.result() for part in parts] == [20_000.0 * n for n in range(8)]
+    assert len(sent) == 2 * 8  # nothing is a task of its own that comes only once
+
+
+def test_what_a_killed_worker_had_is_there_again(cluster, tmp_path):
+    flag = tmp_path / "killed"
+    same_for_all = np.ones(30_000)
+    parts = [cluster.submit(total, str(flag), same_for_all, n) for n in range(30)]
+    assert [part.result() for part in parts] == [30_000.0 * (1 + n) for n in range(30)]
+    assert flag.exists()
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pickle
 from collections.abc import Callable, Iterator
@@ -17,6 +18,10 @@ RETRIES = 2
 TRIM = 2**28
 """Bytes that a worker may keep for its next block. By default Dask has workers give memory back at
 once, and ask for it again: that doubled the time of fits."""
+LARGE = 2**16
+"""Bytes of an array from which on it is not sent with every part."""
+REMEMBERED = 64
+"""Such arrays that may come again."""
 WORKERS = {
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": TRIM,
     "distributed.nanny.pre-spawn-environ.OMP_NUM_THREADS": 1,
@@ -53,6 +58,32 @@ def _has_workers(client: Any) -> bool:
         return False
 
 
+class Shared:
+    """Large arrays that parts have in common: the second part, and all others, name them.
+
+    Each is a task of its own, which a worker asks the cluster for once, and which is done again
+    where a worker is lost that had it.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._seen: dict[bytes, Any] = {}
+
+    def sent(self, buffer: pickle.PickleBuffer) -> Any:
+        """What to send for it: itself, or its name if it was sent before."""
+        content = buffer.raw()
+        if content.nbytes < LARGE:
+            return bytes(content)
+        key = hashlib.blake2b(content, digest_size=20).digest()
+        known, named = key in self._seen, self._seen.pop(key, None)
+        if known and (named is None or named.status in ("error", "cancelled", "lost")):
+            named = self._client.submit(bytes, bytes(content), pure=False, retries=RETRIES)
+        self._seen[key] = named  # the last one to be forgotten
+        if len(self._seen) > REMEMBERED:
+            del self._seen[next(iter(self._seen))]
+        return bytes(content) if named is None else named
+
+
 class DaskExecutor(Executor):
     """The workers of a Dask client.
 
@@ -62,6 +93,7 @@ class DaskExecutor(Executor):
 
     def __init__(self, client: Any) -> None:
         self._client = client
+        self._shared = Shared(client)
         self._executor = client.get_executor(pure=False, retries=RETRIES)
         self._max_workers = max(sum(client.nthreads().values()), 1)
 
@@ -70,7 +102,9 @@ class DaskExecutor(Executor):
         outer = Awaited(self._client)
         if self._client.status == "closed":  # it has given up
             raise BrokenExecutor(NO_SCHEDULER)
-        inner = self._executor.submit(_call, pickle.dumps((fn, args, kwargs)))
+        large: list[pickle.PickleBuffer] = []
+        call = pickle.dumps((fn, args, kwargs), protocol=5, buffer_callback=large.append)
+        inner = self._executor.submit(_call, call, *map(self._shared.sent, large))
 
         def pass_on(done: Future[Any]) -> None:
             error = CancelledError() if done.cancelled() else done.exception()
@@ -90,8 +124,9 @@ class DaskExecutor(Executor):
         self._executor.shutdown(wait=wait and not cancel_futures)
 
 
-def _call(sent: bytes) -> Any:
-    fn, args, kwargs = pickle.loads(sent)
+def _call(sent: bytes, *buffers: bytes) -> Any:
+    # A copy for each part: arrays may be written to, as those of a part that is sent whole.
+    fn, args, kwargs = pickle.loads(sent, buffers=map(bytearray, buffers))
     return fn(*args, **kwargs)
 
 
