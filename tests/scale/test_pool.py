@@ -2,6 +2,10 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 from tests.files.test_rows import settled, spoil
@@ -69,6 +73,43 @@ def test_a_process_that_is_killed_is_an_error_that_names_the_shard(
             RobustGaussianClassifier("sample").fit(features_on_disk, y, executor=pool)
         with pytest.raises(LostWorkerError):  # a broken pool stays broken
             RobustGaussianClassifier("sample").fit(features_on_disk, y, executor=pool)
+
+
+KILLED = """
+import os, signal, time
+from rehead.scale import process_pool
+if __name__ == "__main__":
+    with process_pool(2) as pool:
+        pids = set()
+        while len(pids) < 2:
+            pids |= set(pool.map(pid_of, range(4)))
+        print(*pids, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+PID_OF = "import os, time\ndef pid_of(_):\n    time.sleep(0.1)\n    return os.getpid()\n"
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/stat")  # one that nobody has buried is dead all the same
+    return not status.exists() or ") Z " not in status.read_text()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills with -9")
+def test_a_process_that_is_killed_leaves_no_workers_behind(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(PID_OF + KILLED)
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    pids = [int(pid) for pid in done.stdout.split()]
+    assert len(pids) == 2, done.stderr[-2000:]
+    until = time.monotonic() + 10
+    while any(map(is_alive, pids)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(map(is_alive, pids))
 
 
 def test_no_processes_are_no_pool():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """What keeps linear algebra in a new process from starting threads that it never needs."""
@@ -34,10 +35,23 @@ def process_pool(n: int | None = None) -> Iterator[Executor]:
     n = os.cpu_count() or 1 if n is None else n
     if n < 1:
         raise ValueError(f"There must be 1 process or more, got {n}.")
-    with ProcessPoolExecutor(n, mp_context=get_context("spawn")) as pool:
+    context = get_context("spawn")
+    with ProcessPoolExecutor(n, mp_context=context, initializer=_end_with_parent) as pool:
         with environment(ONE_THREAD):
             pool.submit(os.getpid).result()  # all of them are started now
         yield pool
+
+
+def _end_with_parent() -> None:
+    """A process that was killed leaves nobody behind: its workers would wait for work forever."""
+    threading.Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 @contextmanager
