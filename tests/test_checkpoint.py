@@ -258,6 +258,7 @@ def test_two_fits_do_not_share_a_checkpoint(store, tmp_path):
 def test_without_a_seed_there_is_nothing_to_go_on_from(store, tmp_path):
     with pytest.raises(ValueError, match="needs a random_state"):
         fit_of(store, tmp_path / "c", random_state=None)
+    assert not (tmp_path / "c").exists()  # no step was done
 
 
 def test_a_full_disk_does_not_stop_the_fit(store, tmp_path, monkeypatch, everything_is_kept):

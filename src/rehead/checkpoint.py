@@ -90,6 +90,13 @@ class Checkpoint:
         """Let other processes in; what was kept stays."""
         self._lock.release()
 
+    def leave(self) -> None:
+        """For another run, if there is anything to go on with."""
+        if any(self.folder.glob("step-*")):
+            self.release()
+        else:
+            self.remove()
+
     def remove(self) -> None:
         """Delete the folder: there is nothing left to go on with."""
         self.release()
@@ -189,7 +196,7 @@ def checkpoint(folder: str | os.PathLike[str] | None) -> Iterator[Checkpoint | N
     try:
         yield kept
     except BaseException:
-        kept.release()
+        kept.leave()
         raise
     else:
         kept.remove()
