@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -51,7 +52,7 @@ def _wait_for_parent() -> None:
     parent = parent_process()
     assert parent is not None
     parent.join()
-    os._exit(1)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 @contextmanager
