@@ -8,8 +8,8 @@ Labels come from a weak classifier, so a model sees next to none of their errors
 always right looks at 50, 100, 200 and 500 of them: the worst by quality, or drawn at random; the
 former also with the head fitted again after every 50. The head is then fitted with the corrected
 labels, and told which were checked, as ``rehead apply`` does: "random", or "chosen" because they
-looked wrong; and what the labels were before. It is scored on clean test samples. "corrected alone": with the same 500 labels, but
-nobody tells the head which were checked.
+looked wrong; and what the labels were before. It is scored on clean test samples. "corrected
+alone": with the same 500 labels, but nobody tells the head which were checked.
 
 Features: digits as they are; windows of words of Twitter, and images of CIFAR-10 through a public
 encoder (where ``REHEAD_DATA`` has them). Each result is written as it comes; a run that was stopped

@@ -213,7 +213,8 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         executor : concurrent.futures.Executor, optional
             Who works on features on disk. Default: threads. Results are the same to the last bit.
         uncorrected : array-like of shape (n_samples,), optional
-            Labels before some (``trusted`` now) were put right: the noise is read off these.
+            Labels before some (``trusted`` now) were put right: the noise is read off these,
+            and how to fit is chosen by those that are known now.
 
         Returns
         -------

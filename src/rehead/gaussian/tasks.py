@@ -45,7 +45,7 @@ class LostWorkerError(RuntimeError):
 
 
 class Workers(NamedTuple):
-    """Who does the work, how many they are, and how many parts are sent before the first is back."""
+    """Who does the work, how many they are, and how many parts are sent before one is back."""
 
     executor: Executor
     n: int
