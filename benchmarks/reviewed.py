@@ -8,8 +8,8 @@ Labels come from a weak classifier, so a model sees next to none of their errors
 always right looks at 50, 100, 200 and 500 of them: the worst by quality, or drawn at random; the
 former also with the head fitted again after every 50. The head is then fitted with the corrected
 labels, and told which were checked, as ``rehead apply`` does: "random", or "chosen" because they
-looked wrong. It is scored on clean test samples. "corrected alone": with the same 500 labels, but
-nobody tells the head which were checked.
+looked wrong; and what the labels were before. It is scored on clean test samples. "corrected
+alone": with the same 500 labels, but nobody tells the head which were checked.
 
 Features: digits as they are; windows of words of Twitter, and images of CIFAR-10 through a public
 encoder (where ``REHEAD_DATA`` has them). Each result is written as it comes; a run that was stopped
@@ -96,8 +96,10 @@ TASKS: dict[str, Callable[[int], Data]] = {
 
 
 def fit(data: Data, labels: Array, trusted: Array | None = None) -> RobustGaussianClassifier:
-    """The default head."""
-    return RobustGaussianClassifier(random_state=0).fit(data.X, labels, trusted=trusted)
+    """The default head; where it is told which labels were checked, also what they were before."""
+    before = None if trusted is None else data.noisy
+    model = RobustGaussianClassifier(random_state=0)
+    return model.fit(data.X, labels, trusted=trusted, uncorrected=before)
 
 
 def words(rows: Array, n: int, way: str) -> Array:

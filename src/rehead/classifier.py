@@ -210,10 +210,10 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         executor : concurrent.futures.Executor, optional
             Who works on features on disk. Default: threads. Results are the same to the last bit.
         uncorrected : array-like of shape (n_samples,), optional
-            Labels before some (``trusted`` now) were put right: the noise is read off these.
+            Labels before some (``trusted`` now) were put right: the noise is read off these,
+            and how to fit is chosen by those that are known now.
         checkpoint : path, optional
-            A folder for what was done so far, until the fit ends: after a kill, the same fit goes
-            on from it. See :func:`rehead.scale.checkpoint`.
+            Folder from which the same fit goes on after a kill: :func:`rehead.scale.checkpoint`.
 
         Returns
         -------

@@ -118,7 +118,7 @@ def _label_nats(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:
     assert noise is not None
     X, codes = some_rows(data.X, rows), data.codes[rows]
     joint, _ = fitted.without_themselves(X, codes, every, _joint)
-    return corrected_nll(noise.posterior(joint), data.noisy_codes[rows], noise.transition)
+    return corrected_nll(noise.posterior(joint), data.evidence[rows], noise.transition)
 
 
 def _joint(scores: Array, joint: Array, codes: Array) -> Array:

@@ -114,3 +114,17 @@ def test_single_precision_is_enough(task):
     double, single = (fit_noise(scores.astype(t), labels) for t in (np.float64, np.float32))
     assert single.temperature == pytest.approx(double.temperature, rel=1e-4)
     assert single.nll == pytest.approx(double.nll, abs=1e-6)
+
+
+def test_a_label_that_is_known_is_as_likely_as_its_class(task, kept):
+    scores, labels, T, counts, weights = task
+    known = np.arange(700) % 3 == 0
+    found = LabelLikelihood.of(scores, np.where(known, labels + 15, labels), T, counts)
+    p, every = softmax(scores + np.log(weights), axis=1), np.arange(700)
+    each = np.where(known, p[every, labels], (p @ T)[every, labels])
+    nll = -(counts * np.log(each)).sum() / counts.sum()
+    close = {"rtol": 1e-9} if kept is None else {"atol": 0.02}
+    np.testing.assert_allclose(found.value(0.0, weights), nll, **close)
+    trust = found.trust(0.0, weights)
+    assert (trust[known] == 1.0).all()
+    assert (trust[~known] < 1.0).all()

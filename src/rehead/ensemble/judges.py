@@ -230,7 +230,7 @@ class Judges(NamedTuple):
         sampled = evenly_spaced(len(self.data.X), SETTINGS.noise_sample)
         scores = self.without_themselves(all_scores, sampled)
         codes, noisy = self.data.codes[sampled], self.data.noisy_codes[sampled]
-        noise = fit_noise(scores, noisy, seen.transition)
+        noise = fit_noise(scores, noisy, seen.transition, evidence=self.data.evidence[sampled])
         noise = noise._replace(anchors=seen.anchors)
         told = Scored(scores, noisy, np.ones(len(sampled)))
         known = None if self.data.trusted is None else self.data.trusted[sampled]

@@ -21,7 +21,7 @@ from rehead._typing import Array, some_rows
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.fit import Fit
 from rehead.gaussian.guesses import Scored, with_guesses
-from rehead.gaussian.labelnoise import NoiseModel, fit_noise, with_odds_to
+from rehead.gaussian.labelnoise import NoiseModel, with_odds_to
 from rehead.gaussian.leave_one_out import leave_one_out_scores
 from rehead.gaussian.lost import Taken, another_start
 from rehead.gaussian.options import Options
@@ -118,7 +118,7 @@ def stiff_gaussians(rows: TrainingRows, found: Trusted, options: Options) -> Tru
     stiff = stiff_to(moments, SETTINGS.stiff_shrinkage if given == "auto" else given)
     gaussians = stiff.gaussians(moments)
     scores = rows.sampled_scores(trust, gaussians)
-    noise = fit_noise(scores, rows.sampled_noisy, counts=rows.sampled_doubtful)
+    noise = rows.noise_under(scores)
     again = Trusted(gaussians, trust, scores, noise, found.steps + 1)
     return again._replace(noise=noise_with_guesses(rows, again, found.noise.guessed))
 
@@ -227,7 +227,7 @@ def _rounds(rows: TrainingRows, best: Round, max_steps: int) -> Rounds:
             trust = next_trust
             if np.average(np.abs(trust - now.trust), weights=rows.counts) < SETTINGS.settled_trust:
                 break
-    nats = best.noise.nats(best.scores, rows.sampled_noisy)
+    nats = best.noise.nats(best.scores, rows.sampled_evidence)
     return Rounds(best.noise, best.regularisation, nats, trust, steps)
 
 
@@ -246,9 +246,7 @@ def most_likely(
     def estimated(candidate: Regularisation) -> Round:
         gaussians = candidate.gaussians(moments)
         scores = rows.sampled_scores(trust, gaussians)
-        noise = fit_noise(
-            scores, rows.sampled_noisy, counts=rows.sampled_doubtful, start=temperature
-        )
+        noise = rows.noise_under(scores, temperature)
         return Round(trust, gaussians, noise, candidate, scores)
 
     if len(candidates) > SETTINGS.screened and (few := rows.fewer()) is not rows:
@@ -267,7 +265,7 @@ def _best_on(
 
     def nll(candidate: Regularisation) -> float:
         scores = rows.sampled_scores(trust, candidate.gaussians(moments))
-        return fit_noise(scores, rows.sampled_noisy, counts=rows.sampled_doubtful).nll
+        return rows.noise_under(scores).nll
 
     return tuple(sorted(candidates, key=nll)[: SETTINGS.screened])
 

@@ -174,7 +174,8 @@ class _Likelihood(NamedTuple):
         counts = np.ones(len(codes)) if counts is None else counts
         # A class whose label does not occur is not known to be rare: it keeps its offset of 0, and
         # the others do not rise together, which would push it down all the same.
-        occurs = np.bincount(codes, weights=counts, minlength=len(transition)) > 0
+        n_classes = len(transition)
+        occurs = np.bincount(codes % n_classes, weights=counts, minlength=n_classes) > 0
         ridge = SETTINGS.offset_ridge / counts.sum()
         return cls(LabelLikelihood.of(scores, codes, transition, counts), ridge, occurs)
 

@@ -81,4 +81,4 @@ def _nats(data: ByClass) -> tuple[Array, Array]:
     """How unlikely each label is, judged leave-one-out, and how often it counts."""
     rows = training_rows(data, np.random.default_rng(0))
     found = most_likely(rows, np.ones(len(rows.codes)), SHRINKAGES)
-    return found.noise.nats(found.scores, rows.sampled_noisy), rows.sampled_doubtful
+    return found.noise.nats(found.scores, rows.sampled_evidence), rows.sampled_doubtful

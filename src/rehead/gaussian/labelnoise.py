@@ -187,10 +187,13 @@ def fit_noise(
     transition: Array | None = None,
     counts: Array | None = None,
     start: float | None = None,
+    evidence: Array | None = None,
 ) -> NoiseModel:
     """Transition matrix at anchors (or as given), then temperature and priors by likelihood.
 
     ``counts`` says how often each sample counts; ``start`` is a temperature to search from.
+    ``evidence`` are codes in which some labels are known to be right, where that is so: these are
+    to be likely, while T is read off all labels as they came.
 
     Examples
     --------
@@ -206,7 +209,7 @@ def fit_noise(
     counts = np.ones(len(codes)) if counts is None else counts
     T, anchors = anchor_transition(scores, codes, counts)
     T = T if transition is None else transition
-    labels = LabelLikelihood.of(scores, codes, T, counts)
+    labels = LabelLikelihood.of(scores, codes if evidence is None else evidence, T, counts)
     n_classes = scores.shape[1]
     priors = np.full(n_classes, 1.0 / n_classes)
     log_tau = None if start is None else float(np.log(start))

@@ -19,7 +19,7 @@ import numpy as np
 
 from rehead._typing import Array
 from rehead.gaussian.kernels import evenly_spaced
-from rehead.gaussian.probability import LEAST_PROBABILITY
+from rehead.gaussian.probability import LEAST_PROBABILITY, with_known_labels
 from rehead.gaussian.settings import SETTINGS
 
 BLOCK_OF_SCORES = 2**16
@@ -52,6 +52,8 @@ class Found(NamedTuple):
 class LabelLikelihood(NamedTuple):
     """Of noisy labels, given scores (relative to the best one of each row).
 
+    Some may be known to be right (:func:`rehead.gaussian.probability.with_known_labels`).
+
     ``share`` is how much each row counts, ``of_label`` how likely classes make a label: T
     transposed. Of very many classes only the best ones of each row are kept, the label first:
     ``classes`` are their numbers, and ``of_label`` has a row for each row. What is far behind that
@@ -72,13 +74,13 @@ class LabelLikelihood(NamedTuple):
         counts = np.ones(len(codes)) if counts is None else counts
         scores = scores.astype(precision_of(scores), copy=False)
         share, (n, n_classes) = counts / counts.sum(), scores.shape
-        of_label = np.ascontiguousarray(transition.T, scores.dtype)
+        of_label = np.ascontiguousarray(with_known_labels(transition, codes).T, scores.dtype)
         kept = SETTINGS.near_classes
         if n_classes < WORTH_IT * kept:
             return cls(_below_best(scores), codes, share, of_label)
         classes, found = np.empty((n, kept), np.int32), np.empty((2, n, kept), scores.dtype)
         for rows in blocks(scores):
-            near = classes[rows] = _near(scores[rows], codes[rows], kept)
+            near = classes[rows] = _near(scores[rows], codes[rows] % n_classes, kept)
             found[0, rows] = _below_best(np.take_along_axis(scores[rows], near, axis=1))
             found[1, rows] = of_label[codes[rows, None], near]
         return cls(found[0], codes, share, found[1], classes)
@@ -132,7 +134,7 @@ class LabelLikelihood(NamedTuple):
         """``P(c | x, y)`` of each label: how probable it is that it is right."""
         trust = np.empty(len(self.codes))
         for block in self._blocks(log_slope, weights):
-            codes = self.codes[block.rows]
+            codes = self.codes[block.rows] % len(weights)
             own = block.A[np.arange(len(codes)), codes if self.classes is None else 0]
             trust[block.rows] = own / _total(block.A)
         return trust

@@ -34,7 +34,7 @@ from rehead.gaussian.anchors import dominant
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.fit import Fit
 from rehead.gaussian.kernels import BLOCK
-from rehead.gaussian.labelnoise import NoiseModel, fit_noise
+from rehead.gaussian.labelnoise import NoiseModel
 from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
 from rehead.gaussian.options import Options
 from rehead.gaussian.rows import ByClass, Total
@@ -107,7 +107,7 @@ def fit_mixture(
     total = Total.from_pooled(pooled)
     gaussians = regularisation.gaussians(pooled)
     scores = rows.sampled_scores(everything, gaussians)
-    first = fit_noise(scores, rows.sampled_noisy, counts=rows.sampled_doubtful)
+    first = rows.noise_under(scores)
     tau, anchored = max(first.temperature, 1.0), first.transition
     now = Mixture(gaussians, first.priors, anchored)
     expected = expectation(rows, total, now, tau)

@@ -38,13 +38,33 @@ def log_probabilities(posterior: Array) -> Array:
 
 
 def corrected_likelihood(posterior: Array, codes: Array, transition: Array) -> Array:
-    """``sum_c p_c T[c, y]``: how likely the noisy label of each sample is."""
-    likelihood: Array = (posterior * transition[:, codes].T).sum(axis=1)
+    """``sum_c p_c T[c, y]``: how likely the label of each sample is, noisy or known."""
+    of_label = with_known_labels(transition, codes)[:, codes].T
+    likelihood: Array = (posterior * of_label).sum(axis=1)
     return likelihood
 
 
 def corrected_nll(posterior: Array, codes: Array, transition: Array) -> Array:
-    """``-log sum_c p_c T[c, y]`` of each sample: how unlikely its noisy label is, in nats."""
+    """``-log sum_c p_c T[c, y]`` of each sample: how unlikely its label is, in nats."""
     likelihood = corrected_likelihood(posterior, codes, transition)
     nll: Array = -np.log(np.maximum(likelihood, np.finfo(float).tiny))
     return nll
+
+
+def with_known_labels(transition: Array, codes: Array) -> Array:
+    """T, and columns for labels that are known to be right, where there are such labels.
+
+    Of C classes, a noisy label that says ``c`` has the code ``c``. One that is known to be right
+    has ``C + c``: it is as likely as its class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> with_known_labels(np.array([[0.7, 0.3], [0.2, 0.8]]), np.array([0, 1, 2]))
+    array([[0.7, 0.3, 1. , 0. ],
+           [0.2, 0.8, 0. , 1. ]])
+    """
+    n_classes = len(transition)
+    if codes.max(initial=0) < n_classes:
+        return transition
+    return np.hstack([transition, np.eye(n_classes)])

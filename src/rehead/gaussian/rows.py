@@ -70,6 +70,18 @@ class ByClass:
         return self.codes if self.uncorrected is None else self.uncorrected
 
     @property
+    def evidence(self) -> Array:
+        """Codes of labels that are to be likely: noisy ones, and those that are known to be right.
+
+        What a class is, is known of trusted rows; how its label came about, says nothing more. But
+        where labels before the correction are not known, corrected ones pass for noisy ones: labels
+        that are left look right, and would vouch for any model that chose them.
+        """
+        if self.uncorrected is None or self.trusted is None:
+            return self.codes
+        return np.where(self.trusted, self.codes + self.n_classes, self.uncorrected)
+
+    @property
     def n_classes(self) -> int:
         return len(self.rows)
 

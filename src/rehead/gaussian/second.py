@@ -18,7 +18,7 @@ from rehead._typing import Array, some_rows
 from rehead.gaussian.anchored import Trusted
 from rehead.gaussian.calibration import Pool, calibrate, pool
 from rehead.gaussian.guesses import Scored, with_guesses
-from rehead.gaussian.labelnoise import NoiseModel, fit_noise
+from rehead.gaussian.labelnoise import NoiseModel
 from rehead.gaussian.linear import SecondOpinion
 from rehead.gaussian.logistic import (
     NoisyRows,
@@ -87,14 +87,14 @@ def second_opinion(rows: TrainingRows, found: Trusted, rng: np.random.Generator)
         return None
     if rows.n_classes > SETTINGS.most_classes_for_second:
         return None
-    told = Told(found.scores.astype(np.float64), rows.sampled_noisy, counts, T)
+    told = Told(found.scores.astype(np.float64), rows.sampled_evidence, counts, T)
     learnt = rows_to_learn_from(rows, rng)
     noisy = noisy_rows(rows, learnt, T)
     # Features of one map are alike; others have units of their own.
     alike = rows.data.before is not None
     scaling = scaling_of(noisy.X, noisy.rows[noisy.counts > 0], alike=alike)
     same, at = same_features(rows, learnt), np.searchsorted(learnt, rows.sampled)
-    held = folds_of(told.codes, counts, rng, same[at]) == 0
+    held = folds_of(rows.sampled_codes, counts, rng, same[at]) == 0
     ridge = best_ridge(noisy, scaling, told, at, held)
     if ridge is None:
         return None
@@ -106,10 +106,8 @@ def second_opinion(rows: TrainingRows, found: Trusted, rng: np.random.Generator)
     if not clearly_better(nats, told.nats_alone(), rows.sampled_doubtful, SETTINGS.clear_gain):
         return None
     joint = best.joint(told.scores, others)
-    doubtful = rows.sampled_doubtful
-    noise = fit_noise(joint, told.codes, counts=doubtful)
-    both = Scored(joint, told.codes, doubtful)
-    noise = with_guesses(noise, both, partial(share_of_wrong, rows))
+    both = Scored(joint, rows.sampled_noisy, rows.sampled_doubtful)
+    noise = with_guesses(rows.noise_under(joint), both, partial(share_of_wrong, rows))
     opinion = SecondOpinion(regressions.times(best.factor), best.temperature, folds)
     return Joint(opinion, best.offsets, noise, best.posterior(told.scores, others))
 

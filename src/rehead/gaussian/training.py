@@ -13,6 +13,7 @@ from rehead._typing import Array, some_rows
 from rehead.gaussian.calibration import Priors, calibrate
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.kernels import MIN_SLACK, Subset, evenly_spaced
+from rehead.gaussian.labelnoise import NoiseModel, fit_noise
 from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
 from rehead.gaussian.rows import ByClass, PooledMoments, pooled_moments
 from rehead.gaussian.settings import SETTINGS
@@ -78,6 +79,11 @@ class TrainingRows(NamedTuple):
         return self.data.noisy_codes[self.sampled]
 
     @property
+    def sampled_evidence(self) -> Array:
+        """Labels of the sampled rows that are to be likely: noisy ones, and known ones."""
+        return self.data.evidence[self.sampled]
+
+    @property
     def not_sampled(self) -> Array:
         """Numbers of the other rows."""
         others = np.ones(len(self.codes), bool)
@@ -125,6 +131,11 @@ class TrainingRows(NamedTuple):
         if n < SETTINGS.noise_sample // 4 or self.n_classes <= SETTINGS.few_classes:
             return self
         return self._replace(sampled=self.sampled[evenly_spaced(len(self.sampled), n)])
+
+    def noise_under(self, scores: Array, start: float | None = None) -> NoiseModel:
+        """The noise of the sampled labels under scores; ``start`` is about their temperature."""
+        counts, evidence = self.sampled_doubtful, self.sampled_evidence
+        return fit_noise(scores, self.sampled_noisy, counts=counts, start=start, evidence=evidence)
 
     def sampled_scores(self, trust: Array, gaussians: TiedGaussians) -> Array:
         """Leave-one-out scores of the sampled rows."""
@@ -177,7 +188,7 @@ def calibrated(
 ) -> TiedGaussians:
     """Gaussians whose posterior is calibrated by leave-one-out scores of the sampled rows."""
     counts = rows.counts[rows.sampled]
-    calibration = calibrate(scores, rows.sampled_noisy, transition, counts)
+    calibration = calibrate(scores, rows.sampled_evidence, transition, counts)
     of_classes = Priors.of(priors, calibration.posterior(scores), counts)
     return of_classes.given_to(calibration.applied_to(gaussians))
 
