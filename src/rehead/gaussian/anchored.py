@@ -59,6 +59,10 @@ class Round(NamedTuple):
     regularisation: Regularisation
     scores: Array
 
+    def led_to(self, trust: Array) -> Round:
+        """With the trust that it led to in place of its own: one of both is enough to keep."""
+        return self._replace(trust=trust)
+
 
 class Rounds(NamedTuple):
     """What the best round found, the trust that it led to, and how many rounds there were.
@@ -219,7 +223,7 @@ def _rounds(rows: TrainingRows, best: Round, max_steps: int) -> Rounds:
     """
     first, *_ = SETTINGS.trust_powers
     trust = next_trust = _next_trust(rows, best, first)
-    steps = 1
+    best, steps = best.led_to(trust), 1
     for power in SETTINGS.trust_powers:
         if power != first:
             next_trust = _no_class_empty(rows, with_odds_to(power / first, trust))
@@ -228,9 +232,11 @@ def _rounds(rows: TrainingRows, best: Round, max_steps: int) -> Rounds:
             now = most_likely(rows, next_trust, (best.regularisation,), best.noise.temperature)
             if now.noise.nll >= best.noise.nll:
                 break
-            best = now
             trust = next_trust = _next_trust(rows, now, power)
-            if _mean_change(rows, trust, now.trust) < SETTINGS.settled_trust:
+            change = _mean_change(rows, trust, now.trust)
+            best = now.led_to(trust)
+            del now
+            if change < SETTINGS.settled_trust:
                 break
     nats = best.noise.nats(best.scores, rows.sampled_noisy)
     return Rounds(best.noise, best.regularisation, nats, trust, steps)

@@ -322,6 +322,25 @@ class Picked(NamedTuple):
     weights: Array | None
 
 
+def _picked(
+    pick: Callable[[int, slice], Picked], classes: slice, bounds: Array, span: slice
+) -> Picked:
+    """The rows of a span, which are of these classes, one class after the other."""
+    n, rows, weights = span.stop - span.start, None, None
+    for c in range(classes.start, classes.stop):
+        first = int(bounds[c])
+        found = pick(c, slice(max(span.start - first, 0), span.stop - first))
+        at = slice(max(first - span.start, 0), max(first - span.start, 0) + len(found.rows))
+        if rows is None:
+            rows = np.empty(n, found.rows.dtype)
+            weights = None if found.weights is None else np.empty(n)
+        rows[at] = found.rows
+        if weights is not None:
+            weights[at] = found.weights
+    assert rows is not None
+    return Picked(rows, weights)
+
+
 def _moments_of_picked(
     data: ByClass, sizes: list[int], pick: Callable[[int, slice], Picked], dtype: Any
 ) -> PooledMoments:
@@ -338,16 +357,8 @@ def _moments_of_picked(
     def parts() -> Iterator[SomeClasses]:
         for span, of in zip(spans, classes, strict=True):
             cut = bounds[of.start : of.stop + 1].clip(span.start, span.stop) - span.start
-            first = bounds[of.start : of.stop]
-            found = [
-                pick(c, slice(max(span.start - a, 0), span.stop - a))
-                for c, a in zip(range(of.start, of.stop), first.tolist(), strict=True)
-            ]
-            index = np.concatenate([each.rows for each in found])
-            weights = None
-            if found[0].weights is not None:
-                weights = np.concatenate([each.weights for each in found])
-            yield SomeClasses(data.X, index, cut, data.shifts[of], weights, dtype)
+            picked = _picked(pick, of, bounds, span)
+            yield SomeClasses(data.X, picked.rows, cut, data.shifts[of], picked.weights, dtype)
 
     weights, totals, gram = np.zeros(C), np.zeros((C, d)), np.zeros((d, d), order="F")
     for of, sums in zip(classes, map_parts(class_sums, parts(), flops, data.X), strict=True):
