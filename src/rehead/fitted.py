@@ -177,7 +177,9 @@ class FittedGaussians:
         quality, best, probability, distance = columns.T
         if self.mapped_by is not None:
             distance = self.how_far(X, codes, leave_out)
-        return LabelVerdicts(quality, best.astype(np.int64), probability, distance, known)
+        return LabelVerdicts(
+            quality, best.astype(number_type(len(self.classes))), probability, distance, known
+        )
 
     @property
     def mapped_by(self) -> Map | None:
