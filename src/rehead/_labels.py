@@ -17,7 +17,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
 from rehead._columns import LARGEST, as_column, missing_rows
-from rehead._perrow import spans_of
+from rehead._perrow import number_type, spans_of
 from rehead._typing import Array
 from rehead._values import first_few
 from rehead._warnings import SKLEARN, warn
@@ -92,6 +92,12 @@ def encode_labels(y: Array) -> tuple[Array, Array]:
         )
     warn_of_odd_classes(classes)
     return classes, _places(classes, y)
+
+
+def small_codes(y: Array) -> tuple[Array, Array]:
+    """As :func:`encode_labels`, in fewer bytes: for rows that may be many."""
+    classes, codes = encode_labels(y)
+    return classes, codes.astype(number_type(len(classes)))
 
 
 def _places(classes: Array, y: Array) -> Array:

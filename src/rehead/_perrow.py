@@ -1,4 +1,4 @@
-"""What there is one of for each row, in few bytes: rows may be many more than features fit in memory.
+"""What there is one of for each row, in few bytes: there may be millions.
 
 Numbers of rows take four bytes where that is enough. What is added up, or picked, goes a span at a
 time, so that nothing else grows with the number of rows.
@@ -46,7 +46,8 @@ def class_totals(codes: Array, n_classes: int, *factors: Array) -> Array:
         for span in spans_of(len(codes)):
             counts += np.bincount(np.maximum(codes[span], 0), minlength=n_classes)
         return counts
-    totals, every = np.zeros(n_classes), np.arange(n_classes)
+    totals: Array = np.zeros(n_classes)
+    every = np.arange(n_classes)
     for span in spans_of(len(codes)):
         each = factors[0][span].astype(np.float64)
         for factor in factors[1:]:

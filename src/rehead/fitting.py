@@ -140,7 +140,6 @@ def _fit(
     seen = different if kernel_map is None else different.mapped(kernel_map)
     fit = rows.spread(estimate(choice.estimator, seen, options, rng))
     counts = np.broadcast_to(1.0, len(codes)) if data.weights is None else data.weights
-    weights = fit.composition.weights
     mapped_by = None
     if kernel_map is not None:
         mapped_by = Map(kernel_map, unmapped_gaussians(data, fit.composition))
