@@ -237,7 +237,7 @@ def needs() -> str:
         "| --- | ---: | ---: | ---: |",
     ]
     lines += [
-        f"| {name} | {_bytes(4 * n * c)} | {_bytes(2 * n * d)} (d = {d:,}) | {_bytes(190 * n)} |"
+        f"| {name} | {_bytes(4 * n * c)} | {_bytes(2 * n * d)} (d = {d:,}) | {_bytes(180 * n)} |"
         for name, n, c, d in LARGER
     ]
     return "\n".join(lines)
@@ -332,7 +332,7 @@ CLEANLAB = """\
 from disk, in batches. Someone has to write them: here one pass of a fitted model, where out-of-
 sample ones would take several fits. Mapped files count as memory while they are read. The audit
 reads the features, and writes nothing. Nobody measured what the second table says: it is N x C x
-4, N x d x 2 and 190 N bytes."""
+4, N x d x 2 and 180 N bytes."""
 
 
 def numbers(results: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
 from rehead._columns import LARGEST, as_column, missing_rows
+from rehead._perrow import number_type, spans_of
 from rehead._typing import Array
 from rehead._values import first_few
 from rehead._warnings import SKLEARN, warn
@@ -83,14 +84,28 @@ def check_no_missing_labels(y: Array) -> None:
 
 def encode_labels(y: Array) -> tuple[Array, Array]:
     """Classes, sorted, and the code of each label; a warning tells of classes that look odd."""
-    classes, codes = np.unique(y, return_inverse=True)
+    classes = np.unique(y)
     if len(classes) < 2:
         raise ValueError(
             "Classifier can't be trained with one class only: all labels are "
             f"{classes.tolist()[0]!r}. Pass samples of at least 2 classes."
         )
     warn_of_odd_classes(classes)
-    return classes, codes.astype(np.int64).reshape(-1)
+    return classes, _places(classes, y)
+
+
+def small_codes(y: Array) -> tuple[Array, Array]:
+    """As :func:`encode_labels`, in fewer bytes: for rows that may be many."""
+    classes, codes = encode_labels(y)
+    return classes, codes.astype(number_type(len(classes)))
+
+
+def _places(classes: Array, y: Array) -> Array:
+    """Where each label is among sorted classes; a span at a time, since sorting takes memory."""
+    codes = np.empty(len(y), np.int64)
+    for span in spans_of(len(y)):
+        codes[span] = np.searchsorted(classes, y[span])
+    return codes
 
 
 def warn_of_odd_classes(classes: Array) -> None:
@@ -118,7 +133,8 @@ def warn_of_odd_classes(classes: Array) -> None:
 def known_codes(y: Array, classes: Array) -> Array:
     """Codes of labels that must be among the fitted classes."""
     code_of = {label: code for code, label in enumerate(classes.tolist())}
-    labels = y.tolist()
+    # Lists of all labels are large: those of a plain type are looked up without.
+    labels = y.tolist() if y.dtype.kind == "O" else np.unique(y).tolist()
     strange = sorted(set(labels) - code_of.keys(), key=str)
     if strange:
         raise ValueError(
@@ -127,8 +143,8 @@ def known_codes(y: Array, classes: Array) -> Array:
             f"{_hint(strange, classes.tolist())}"
         )
     if y.dtype.kind == classes.dtype.kind != "O":
-        return np.searchsorted(classes, y).astype(np.int64)
-    return np.array([code_of[label] for label in labels], np.int64)
+        return _places(classes, y)
+    return np.array([code_of[label] for label in y.tolist()], np.int64)
 
 
 def check_uncorrected(

@@ -31,7 +31,6 @@ def fingerprint(X: Features, codes: Array, dtype: Any = None) -> Array:
     n_words = row_bytes // word.itemsize
     rng = np.random.default_rng(_SEED)
     odd = rng.integers(2**63, size=(n_words, 2), dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    of_label = (codes.astype(np.uint64) + np.uint64(1)) * odd[0, 0]
     out = np.empty(len(X), np.uint64)
     for a in range(0, len(X), ROWS):
         with np.errstate(over="ignore"):  # a row that does not fit was not among the others
@@ -39,7 +38,8 @@ def fingerprint(X: Features, codes: Array, dtype: Any = None) -> Array:
         words = np.ascontiguousarray(block + dtype.type(0)).view(word)  # -0 is 0
         forward = words.astype(np.uint64, copy=False) @ odd[:, 0]
         backward = words.byteswap().astype(np.uint64, copy=False) @ odd[:, 1]
-        out[a : a + ROWS] = forward + (backward ^ (backward >> np.uint64(31)))
-    # A product of its own keeps the label from cancelling against a feature.
-    hashes: Array = (out ^ (out >> np.uint64(29))) * odd[-1, 1] + of_label
-    return hashes
+        both = forward + (backward ^ (backward >> np.uint64(31)))
+        of_label = (codes[a : a + ROWS].astype(np.uint64) + np.uint64(1)) * odd[0, 0]
+        # A product of its own keeps the label from cancelling against a feature.
+        out[a : a + ROWS] = (both ^ (both >> np.uint64(29))) * odd[-1, 1] + of_label
+    return out

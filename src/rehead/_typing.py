@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple, Protocol
 
@@ -179,6 +179,28 @@ class MappedFeatures:
         return np.asarray(self[:], dtype)
 
 
+class OfRows:
+    """What there is of each of some rows, made when it is asked for, a span at a time.
+
+    ``numbers`` has the numbers of the rows, of which ``make`` is told some.
+
+    Examples
+    --------
+    >>> squares = OfRows(np.array([3, 1, 2]), lambda rows: rows**2)
+    >>> len(squares), squares[1:]
+    (3, array([1, 4]))
+    """
+
+    def __init__(self, numbers: Any, make: Callable[[Array], Array]) -> None:
+        self._numbers, self._make = numbers, make
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, span: slice) -> Array:
+        return self._make(self._numbers[span])
+
+
 Features = Array | JoinedFeatures | MappedFeatures | LazyFeatures
 """What rows can be taken of."""
 
@@ -187,10 +209,13 @@ def some_rows(X: Features, rows: Array | slice) -> Features:
     """Some rows, by numbers, mask or slice, which are not copied."""
     if isinstance(rows, slice) and isinstance(X, np.ndarray):
         return X[rows]
+    if not isinstance(rows, slice) and rows.dtype == np.int32 and len(rows):
+        if rows.min() >= 0 and rows.max() < len(X):  # no copy, there may be many
+            return JoinedFeatures([X], rows)
     return JoinedFeatures([X], row_numbers(rows, len(X)))
 
 
-def cut_rows(X: Features, span: slice) -> Features:
+def cut_rows(X: Features | OfRows, span: slice) -> Features:
     """The rows of a span, which are not read; what is cut can be sent away without the rest.
 
     Examples
@@ -198,7 +223,7 @@ def cut_rows(X: Features, span: slice) -> Features:
     >>> cut_rows(JoinedFeatures([np.eye(4)], np.array([3, 1, 0])), slice(1, 3))[:1]
     array([[0., 1., 0., 0.]])
     """
-    if isinstance(X, np.ndarray):
+    if isinstance(X, (np.ndarray, OfRows)):
         return X[span]
     if isinstance(X, MappedFeatures):
         return MappedFeatures(cut_rows(X.X, span), X.row_map)

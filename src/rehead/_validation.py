@@ -20,6 +20,7 @@ from rehead._labels import check_labels as check_labels
 from rehead._labels import check_uncorrected
 from rehead._labels import encode_labels as encode_labels
 from rehead._labels import known_codes as known_codes
+from rehead._labels import small_codes as small_codes
 from rehead._typing import Array, Features, Known, LazyFeatures, NamedFeatures
 from rehead._values import check_choice as check_choice
 from rehead._values import check_transition as check_transition

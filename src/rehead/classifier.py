@@ -226,7 +226,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         check.check_aligned(X, y=y, sample_weight=sample_weight, **known)
         checked = copy.copy(self)  # self is not changed before all has gone well
         X = check.check_features(checked, X, reset=True)
-        classes, codes = check.encode_labels(check.check_labels(y, len(X)))
+        classes, codes = check.small_codes(check.check_labels(y, len(X)))
         weights = check.check_weights(sample_weight, X, codes, classes)
         data = group_by_class(X, codes, len(classes), weights=weights)
         data = data.with_known(check.check_known(trusted, uncorrected, codes, classes))

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from rehead._perrow import number_type
 from rehead._rowhash import fingerprint
 from rehead._typing import Array, Features
 from rehead.gaussian import Composition
@@ -24,14 +25,16 @@ class Recognised(NamedTuple):
 class KnownRows(NamedTuple):
     """How much of each training row some estimates contain, found again by its fingerprint.
 
-    Sorted by ``fingerprints``; weights and classes are those of a :class:`Composition`. ``folds``
-    are those of a second opinion, where there is one.
+    ``fingerprints`` are sorted. Weights and classes are those of a :class:`Composition`, and
+    ``folds`` those of a second opinion, where there is one; ``order`` says which of their rows each
+    fingerprint is of. Without it (in files) they are in the order of fingerprints.
     """
 
     fingerprints: Array
     weights: Array
     counted_as: Array
     folds: Array | None = None
+    order: Array | None = None
 
     @classmethod
     def from_training(
@@ -39,13 +42,18 @@ class KnownRows(NamedTuple):
     ) -> Self:
         """Of training rows and their labels."""
         found = remembered(np.asarray)(fingerprint)(X, codes)
-        order = np.argsort(found)
-        return cls(
-            found[order],
-            composition.weights[order],
-            composition.counted_as[order],
-            None if folds is None else folds[order],
-        )
+        # Nothing else is put in order: rows may be many, and what they weigh is kept anyway.
+        order = np.argsort(found).astype(number_type(len(found)))
+        found.sort()
+        return cls(found, composition.weights, composition.counted_as, folds, order)
+
+    def in_order(self) -> Self:
+        """Everything in the order of the fingerprints."""
+        order = self.order
+        if order is None:
+            return self
+        folds = None if self.folds is None else self.folds[order]
+        return type(self)(self.fingerprints, self.weights[order], self.counted_as[order], folds)
 
     def look_up(self, X: Features, codes: Array, dtype: Any = None) -> Recognised:
         """What is known of some rows with these labels.
@@ -55,6 +63,7 @@ class KnownRows(NamedTuple):
         wanted = fingerprint(X, codes, dtype)
         at = np.searchsorted(self.fingerprints, wanted).clip(max=len(self.fingerprints) - 1)
         known: Array = self.fingerprints[at] == wanted
+        at = at if self.order is None else self.order[at]
         counted = known & (self.weights[at] > 0)
         weights = np.where(counted, self.weights[at], 0.0)
         counted_as = np.where(counted, self.counted_as[at], codes)

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from rehead._perrow import number_type
 from rehead._typing import Array, Features, MappedFeatures, row_spans
 from rehead.files import persist
 from rehead.fingerprint import KnownRows, Recognised
@@ -131,8 +132,10 @@ class FittedGaussians:
 
     def best(self, X: Features) -> Array:
         """Code of the most probable class; scores of all rows are never all in memory."""
-        spans = row_spans(len(X), max(X.shape[1], len(self.classes)))
-        return np.concatenate([self.scores(X[span]).argmax(axis=1) for span in spans])
+        best = np.empty(len(X), number_type(len(self.classes)))
+        for span in row_spans(len(X), max(X.shape[1], len(self.classes))):
+            best[span] = self.scores(X[span]).argmax(axis=1)
+        return best
 
     def posterior(self, X: Features) -> Array:
         """Probabilities of the classes."""
@@ -174,7 +177,9 @@ class FittedGaussians:
         quality, best, probability, distance = columns.T
         if self.mapped_by is not None:
             distance = self.how_far(X, codes, leave_out)
-        return LabelVerdicts(quality, best.astype(np.int64), probability, distance, known)
+        return LabelVerdicts(
+            quality, best.astype(number_type(len(self.classes))), probability, distance, known
+        )
 
     @property
     def mapped_by(self) -> Map | None:
@@ -233,7 +238,7 @@ class FittedGaussians:
 
     def to_state(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """Everything but the notes, as arrays and JSON."""
-        g = self.gaussians
+        g, known = self.gaussians, self.known_rows.in_order()
         arrays = {
             "means": g.means,
             "covariance": g.covariance,
@@ -242,9 +247,9 @@ class FittedGaussians:
             "trust": self.trust,
             "n_iter": self.n_iter,
             # The names that files have had from the start.
-            "seen": self.known_rows.fingerprints,
-            "seen_weights": self.known_rows.weights,
-            "seen_members": self.known_rows.counted_as,
+            "seen": known.fingerprints,
+            "seen_weights": known.weights,
+            "seen_members": known.counted_as.astype(np.int64, copy=False),
             "class_totals": self.class_totals,
         }
         if g.offsets is not None:
@@ -259,8 +264,9 @@ class FittedGaussians:
             arrays |= unmapped_to_arrays(self.unmapped)
         if g.added is not None:
             arrays |= {"added_weights": g.added.weights, "added_bias": g.added.bias}
-        if self.second is not None and self.known_rows.folds is not None:
-            arrays |= self.second._replace(folds=self.known_rows.folds).to_arrays("second.")
+        if self.second is not None and known.folds is not None:
+            folds = known.folds.astype(np.int64, copy=False)
+            arrays |= self.second._replace(folds=folds).to_arrays("second.")
         settings = {
             "classes": persist.labels_to_json(self.classes),
             "dtype": self.dtype.str,

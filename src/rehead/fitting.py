@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rehead._perrow import rows_where
 from rehead._typing import Array, some_rows
 from rehead.fingerprint import KnownRows
 from rehead.fitted import FittedGaussians
-from rehead.gaussian import ByClass, Fit, NoiseModel, estimate
+from rehead.gaussian import ByClass, Composition, Fit, NoiseModel, estimate
 from rehead.gaussian.choose_map import map_for
 from rehead.gaussian.doubts import doubts_about_labels, doubts_about_sizes
 from rehead.gaussian.kernel_map import KernelMap
@@ -77,7 +78,7 @@ def _rows_to_fit(data: ByClass, choice: Choice) -> Repeated:
     """The different ones, for the default; other estimators are as they are published."""
     if choice.estimator == DEFAULT:
         return without_repetition(data)
-    return Repeated(data, data, np.arange(len(data.codes)), np.ones(len(data.codes)))
+    return Repeated(data, data)
 
 
 @own_threads()
@@ -100,12 +101,14 @@ def _is_still_better(mapped: FittedGaussians, straight: FittedGaussians, data: B
     A map is chosen before there is any trust in labels. Trust, and a second opinion, may mend what
     the map was to mend: tails that are too long for Gaussians, for instance.
     """
-    present = np.sort(np.concatenate(data.rows))
-    counted = present[data.near[present]]
+    counted = np.zeros(len(data.codes), bool)
+    for of_class in data.rows:
+        counted[of_class] = True
+    counted &= data.near
     drawn = data.drawn if data.uncorrected is None else None
     if drawn is not None and not drawn[counted].all():
-        counted = counted[~drawn[counted]]
-    rows = counted[evenly_spaced(len(counted), SETTINGS.noise_sample)]
+        counted &= ~drawn
+    rows = rows_where(counted, evenly_spaced(int(counted.sum()), SETTINGS.noise_sample))
     counts = np.ones(len(rows)) if data.weights is None else data.weights[rows]
     now, before = (_label_nats(fitted, data, rows) for fitted in (mapped, straight))
     # That it is no chance, the first look has shown.
@@ -136,15 +139,10 @@ def _fit(
     codes, options = data.codes, choice.options.with_priors(classes)
     seen = different if kernel_map is None else different.mapped(kernel_map)
     fit = rows.spread(estimate(choice.estimator, seen, options, rng))
-    counts = np.ones(len(codes)) if data.weights is None else data.weights
-    weights = fit.composition.weights
-    # Where a sample counted for another class, that much of its label is not trusted.
-    elsewhere = (weights > 0) & (fit.composition.counted_as != codes)
-    trust = np.where(elsewhere, counts - weights, weights)
+    counts = np.broadcast_to(1.0, len(codes)) if data.weights is None else data.weights
     mapped_by = None
     if kernel_map is not None:
         mapped_by = Map(kernel_map, unmapped_gaussians(data, fit.composition))
-    half = 0.5 * np.maximum(counts, np.finfo(float).tiny)
     fitted = FittedGaussians(
         classes=classes,
         gaussians=fit.gaussians,
@@ -152,8 +150,8 @@ def _fit(
             data.X, codes, fit.composition, None if fit.second is None else fit.second.folds
         ),
         class_totals=fit.composition.class_totals,
-        trust=trust,
-        support=weights > (0.0 if fit.noise is None else half),
+        trust=_trust_in_labels(fit.composition, codes, counts),
+        support=_kept(fit, data.weights),
         n_iter=fit.n_iter,
         dtype=data.X.dtype,
         noise=fit.noise,
@@ -169,6 +167,26 @@ def _fit(
         alone = replace(fitted, gaussians=gaussians, noise=noise, second=None)
         fitted = replace(fitted, alone=_with_doubts(alone, fit, data))
     return _with_doubts(fitted, fit, data)
+
+
+def _trust_in_labels(inside: Composition, codes: Array, counts: Array) -> Array:
+    """How far labels count. What counted for another class is not trusted by that much."""
+    elsewhere = (inside.weights > 0) & (inside.counted_as != codes)
+    if not elsewhere.any():
+        return inside.weights  # no copy: there are many
+    return np.where(elsewhere, counts - inside.weights, inside.weights)
+
+
+def _kept(fit: Fit, counts: Array | None) -> Array:
+    """Rows that count; for more than half, where that was measured."""
+    weights = fit.composition.weights
+    if fit.noise is None:
+        kept: Array = weights > 0.0
+    elif counts is None:
+        kept = weights > 0.5
+    else:
+        kept = weights > 0.5 * np.maximum(counts, np.finfo(float).tiny)
+    return kept
 
 
 def _with_doubts(fitted: FittedGaussians, fit: Fit, data: ByClass) -> FittedGaussians:
@@ -191,7 +209,8 @@ def _joint_trust(fitted: FittedGaussians, fit: Fit, data: ByClass) -> Array:
     trust = fitted.leave_out(data.X, told, fit.composition, partial(_trust, noise))
     if data.trusted is not None:
         trust[data.trusted] = 1.0
-    return np.where(fitted.trust > 0, trust, 0.0)
+    trust[fitted.trust <= 0] = 0.0
+    return trust
 
 
 def _trust(noise: NoiseModel, scores: Array, joint: Array, codes: Array) -> Array:

@@ -45,7 +45,7 @@ def judge_in_blocks(model: LabelJudge, X: Any, codes: Array, wanted: Array | Non
     """
     if isinstance(X, (list, tuple)):
         X = array_of_rows(X, "X")  # once, not for each block
-    parts = []
+    columns: list[Array] = []
     for span, block in _blocks(model, X, len(codes)):
         labels = codes[span]
         leave_out = np.ones(len(labels), bool) if wanted is None else wanted[span]
@@ -55,8 +55,11 @@ def judge_in_blocks(model: LabelJudge, X: Any, codes: Array, wanted: Array | Non
         except ValueError:
             model.check_inputs(X)  # the same error, with the number that the row has among all
             raise
-        parts.append(Verdicts(*found, typical))
-    return Verdicts(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        if not columns:
+            columns = [np.empty(len(codes), each.dtype) for each in (*found, typical)]
+        for column, each in zip(columns, (*found, typical), strict=True):
+            column[span] = each
+    return Verdicts(*columns)
 
 
 def _blocks(model: LabelJudge, X: Any, n: int) -> Iterator[tuple[slice, Any]]:

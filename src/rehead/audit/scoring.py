@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rehead import _validation as check
+from rehead._perrow import number_type
 from rehead._typing import Array
 from rehead.audit.inputs import check_in_sample, check_recognised, count_labels, sample_ids
 from rehead.audit.judging import Verdicts, judge_in_blocks
@@ -81,6 +82,7 @@ def score_labels(
     model = as_judge(model, "Labels are judged", OF_HEAD)
     n = count_labels(model, X)
     codes = check.known_codes(check.check_labels(y, n), model.classes_)
+    codes = codes.astype(number_type(len(model.classes_)))
     named = sample_ids(ids, X, y, n)
     wanted = check_in_sample(in_sample, n)
     with run_on(executor):
@@ -90,12 +92,13 @@ def score_labels(
     noise = model.noise_
     rate = float(1.0 - found.quality.mean())
     least, most = _range_of_rates(rate, noise)
+    kind = kinds_of(codes, found.best, found.probability, found.typical, found.distance)
     return LabelReport(
         given=model.classes_[codes],
         quality=found.quality,
         suggested=model.classes_[found.best],
         suggested_probability=found.probability,
-        kind=kinds_of(codes, found.best, found.probability, found.typical, found.distance),
+        kind=kind,
         typicality=found.typical,
         order=np.argsort(found.quality, kind="stable"),
         noise_rate=rate,

@@ -12,25 +12,29 @@ sample, not for a wrong one, and keeps its weight; fixed fractions and plain agr
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rehead._typing import Array, some_rows
+from rehead._perrow import class_totals
+from rehead._typing import Array, JoinedFeatures, OfRows
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.fit import Fit
 from rehead.gaussian.guesses import Scored, with_guesses
 from rehead.gaussian.labelnoise import NoiseModel, with_odds_to
-from rehead.gaussian.leave_one_out import leave_one_out_scores
+from rehead.gaussian.leave_one_out import Reduce, leave_one_out_scores, reduced_in_order
 from rehead.gaussian.lost import Taken, another_start
 from rehead.gaussian.options import Options
 from rehead.gaussian.rows import ByClass, PooledMoments
 from rehead.gaussian.settings import SETTINGS
+from rehead.gaussian.threads import own_threads
 from rehead.gaussian.tied import TiedGaussians
 from rehead.gaussian.training import (
     Regularisation,
     TrainingRows,
+    all_trusted,
     calibrated,
     clearly_better,
     regularisations,
@@ -54,6 +58,10 @@ class Round(NamedTuple):
     noise: NoiseModel
     regularisation: Regularisation
     scores: Array
+
+    def led_to(self, trust: Array) -> Round:
+        """With the trust that it led to in place of its own: one of both is enough to keep."""
+        return self._replace(trust=trust)
 
 
 class Rounds(NamedTuple):
@@ -133,13 +141,14 @@ def calibrated_fit(rows: TrainingRows, found: Trusted, priors: str | Array) -> F
     """What Gaussians alone make of the labels."""
     T = found.noise.transition
     classifier = calibrated(rows, found.gaussians, found.scores, T, priors)
-    weights = found.trust * rows.counts * rows.unit
+    weights = found.trust * rows.counts
+    weights *= rows.unit
     composition = Composition.from_rows(weights, rows.codes, rows.n_classes)
     return Fit(classifier, composition, np.full(rows.n_classes, found.steps), [], found.noise)
 
 
 def _best_rounds(rows: TrainingRows, options: Options) -> Rounds:
-    everything = np.ones(len(rows.codes))
+    everything = all_trusted(len(rows.codes))
     choose = options.shrinkage == "auto"
     candidates = candidates_for(rows) if choose else (Regularisation(options.shrinkage),)
     rounds = _rounds(rows, most_likely(rows, everything, candidates), options.max_steps)
@@ -181,11 +190,11 @@ def _taken(rows: TrainingRows, rounds: Rounds, gaussians: TiedGaussians) -> Take
     best = partial(_best, noise)
     taken_for = leave_one_out_scores(gaussians, rows.data.X, rows.codes, inside, best)
     right = 1.0 - noise.wrong
-    return Taken(np.maximum(rows.codes, 0), taken_for, rounds.trust, rows.counts, right)
+    return Taken(rows.codes, taken_for, rounds.trust, rows.counts, right)
 
 
 def _best(noise: NoiseModel, scores: Array, _: Array) -> Array:
-    return noise.best_class(scores)
+    return noise.best_class(scores).astype(np.int32)
 
 
 def candidates_for(rows: TrainingRows) -> tuple[Regularisation, ...]:
@@ -214,7 +223,7 @@ def _rounds(rows: TrainingRows, best: Round, max_steps: int) -> Rounds:
     """
     first, *_ = SETTINGS.trust_powers
     trust = next_trust = _next_trust(rows, best, first)
-    steps = 1
+    best, steps = best.led_to(trust), 1
     for power in SETTINGS.trust_powers:
         if power != first:
             next_trust = _no_class_empty(rows, with_odds_to(power / first, trust))
@@ -223,12 +232,22 @@ def _rounds(rows: TrainingRows, best: Round, max_steps: int) -> Rounds:
             now = most_likely(rows, next_trust, (best.regularisation,), best.noise.temperature)
             if now.noise.nll >= best.noise.nll:
                 break
-            best, next_trust = now, _next_trust(rows, now, power)
-            trust = next_trust
-            if np.average(np.abs(trust - now.trust), weights=rows.counts) < SETTINGS.settled_trust:
+            trust = next_trust = _next_trust(rows, now, power)
+            change = _mean_change(rows, trust, now.trust)
+            best = now.led_to(trust)
+            del now
+            if change < SETTINGS.settled_trust:
                 break
     nats = best.noise.nats(best.scores, rows.sampled_evidence)
     return Rounds(best.noise, best.regularisation, nats, trust, steps)
+
+
+def _mean_change(rows: TrainingRows, trust: Array, before: Array) -> float:
+    """How much trust has changed, on average over the samples."""
+    change = trust - before
+    np.abs(change, out=change)
+    change *= rows.counts
+    return float(change.sum() / rows.counts.sum())
 
 
 def most_likely(
@@ -270,25 +289,40 @@ def _best_on(
     return tuple(sorted(candidates, key=nll)[: SETTINGS.screened])
 
 
+@own_threads()
 def _next_trust(rows: TrainingRows, now: Round | Trusted, power: float) -> Array:
     """The trust of the next round; known labels keep all of theirs."""
     weights = partial(now.noise.sample_weights, power=power)
     trust = np.empty(len(rows.codes))
-    others, sampled = rows.not_sampled, rows.sampled
-    trust[sampled] = weights(now.scores, rows.sampled_codes)
-    if len(others):
-        inside = rows.composition(now.trust).take(others)
-        X, codes = some_rows(rows.data.X, others), rows.codes[others]
-        trust[others] = leave_one_out_scores(now.gaussians, X, codes, inside, weights)
+    trust[rows.sampled] = weights(now.scores, rows.sampled_codes)
+    others, at = rows.not_sampled, 0
+    for found in _scored_others(rows, now, weights):
+        trust[others[at : at + len(found)]] = found
+        at += len(found)
     return _no_class_empty(rows, rows.with_known(trust))
+
+
+def _scored_others(rows: TrainingRows, now: Round | Trusted, reduce: Reduce) -> Iterator[Array]:
+    """Leave-one-out scores of the rows that are not sampled, reduced, in order."""
+    others: Any = rows.not_sampled
+    if not len(others):
+        return iter(())
+
+    def one_copy(numbers: Array) -> Array:
+        return now.trust[numbers] * np.minimum(rows.counts[numbers], 1.0)
+
+    codes: Any = OfRows(others, lambda numbers: rows.codes[numbers])
+    weights: Any = OfRows(others, one_copy)
+    inside = Composition(weights, codes, rows.totals(now.trust))
+    X = JoinedFeatures([rows.data.X], others)
+    return reduced_in_order(now.gaussians, X, codes, inside, reduce)
 
 
 def _no_class_empty(rows: TrainingRows, trust: Array) -> Array:
     """Where next to nothing of a class is trusted, its best samples stand for it all the same."""
-    least, C = SETTINGS.least_class_weight, rows.n_classes
-    of = np.maximum(rows.codes, 0)
-    counted = np.bincount(of, trust * rows.counts, minlength=C)
-    present = np.bincount(of, rows.counts, minlength=C)
+    least = SETTINGS.least_class_weight
+    counted = rows.totals(trust)
+    present = class_totals(rows.codes, rows.n_classes, rows.counts)
     for c in np.flatnonzero(counted < np.minimum(least, present)):
         of_class = rows.data.rows[c]
         ranked = of_class[np.argsort(-trust[of_class], kind="stable")]

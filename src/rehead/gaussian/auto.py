@@ -57,7 +57,7 @@ def _together(
     rows: TrainingRows, found: Trusted, joint: Joint, priors: str | Array
 ) -> TiedGaussians:
     """Gaussians to whose scores those of the regression are added."""
-    of_classes = Priors.of(priors, joint.posterior, rows.counts[rows.sampled])
+    of_classes = Priors.of(priors, joint.posterior, rows.sampled_counts)
     both = replace(
         found.gaussians,
         temperature=joint.opinion.temperature,

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rehead._perrow import class_totals
 from rehead._typing import Array
 from rehead.gaussian.kernels import Subset
 from rehead.gaussian.rows import ByClass
@@ -32,14 +33,15 @@ class Composition(NamedTuple):
     @classmethod
     def from_rows(cls, weights: Array, counted_as: Array, n_classes: int) -> Composition:
         """Of all rows that were counted, each for one class."""
-        totals = np.bincount(counted_as, weights=weights, minlength=n_classes)
-        return cls(weights, counted_as, totals)
+        return cls(weights, counted_as, class_totals(counted_as, n_classes, weights))
 
     @classmethod
     def from_subsets(cls, data: ByClass, subsets: list[Subset]) -> Composition:
         """Of a subset of each class."""
         # Rows that are in no class have a code below 0, and count to none.
-        weights, counted_as = np.zeros(len(data.X)), np.maximum(data.codes, 0)
+        codes = data.codes
+        counted_as = codes if codes.min(initial=0) >= 0 else np.maximum(codes, 0)
+        weights = np.zeros(len(data.X))
         for c, (index, w) in enumerate(subsets):
             weights[data.rows[c][index]] = 1.0 if w is None else w
         return cls.from_rows(weights, counted_as, data.n_classes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rehead._perrow import class_totals
 from rehead._typing import Array
 from rehead._values import first_few
 from rehead.gaussian.settings import SETTINGS
@@ -11,7 +12,7 @@ from rehead.gaussian.settings import SETTINGS
 
 def doubts_about_sizes(codes: Array, classes: Array) -> list[str]:
     """What to say about classes of which there is one sample."""
-    single = classes[np.bincount(codes, minlength=len(classes)) == 1].tolist()
+    single = classes[class_totals(codes, len(classes)) == 1].tolist()
     if not single:
         return []
     return [
@@ -31,8 +32,8 @@ def doubts_about_labels(wrong: float, trust: Array, codes: Array, classes: Array
             "mistaken for one another. Check that labels and samples are in the same order; then "
             "mark some labels that are known to be right with trusted=."
         ]
-    size = np.bincount(codes, minlength=len(classes))
-    right = np.bincount(codes, weights=trust, minlength=len(classes))
+    size = class_totals(codes, len(classes))
+    right = class_totals(codes, len(classes), trust)
     notes = []
     few = SETTINGS.few_right
     lost = classes[(right < few) & (size >= 2 * few)].tolist()

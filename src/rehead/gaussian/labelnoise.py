@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rehead._perrow import spans_of
 from rehead._typing import Array
 from rehead.gaussian.anchors import anchor_transition, variance_of_shares
 from rehead.gaussian.likelihood import LabelLikelihood, best_temperature, blocks, precision_of
@@ -176,7 +177,10 @@ def with_odds_to(power: float, trust: Array) -> Array:
     >>> with_odds_to(2.0, np.array([0.0, 0.25, 1.0]))     # odds of 1 to 3, then 1 to 9
     array([0. , 0.1, 1. ])
     """
-    weights: Array = trust**power / (trust**power + (1.0 - trust) ** power)
+    weights = np.empty(len(trust))
+    for span in spans_of(len(trust)):
+        to_power = trust[span] ** power
+        weights[span] = to_power / (to_power + (1.0 - trust[span]) ** power)
     return weights
 
 

@@ -20,7 +20,7 @@ goes towards and n are held fixed; so are empirical priors.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,6 +119,26 @@ def leave_one_out_scores(
     estimates contain it. (The only sample of a class cannot be left out.) The N x C scores are
     never all in memory.
     """
+    out, at = np.empty(0), 0
+    for found in reduced_in_order(gaussians, X, told, inside, reduce):
+        if not at:
+            out = np.empty((len(X), *found.shape[1:]), found.dtype)
+        out[at : at + len(found)] = found
+        at += len(found)
+    return out
+
+
+def reduced_in_order(
+    gaussians: TiedGaussians,
+    X: Features,
+    told: Told,
+    inside: Composition,
+    reduce: Reduce,
+) -> Iterator[Array]:
+    """What :func:`leave_one_out_scores` joins, one block of rows after the other.
+
+    The caller has taken the threads over (:func:`own_threads`).
+    """
     projector = gaussians.projector(X)
     G = gaussians.weights @ (gaussians.means - gaussians.centre).T
     with np.errstate(divide="ignore"):
@@ -135,9 +155,10 @@ def leave_one_out_scores(
         reduce,
     )
     flops = float(len(X)) * X.shape[1] ** 2
-    parts = (every.cut(span) for span in ranges(len(X), flops, BLOCK))
-    found = map_parts(reduced_scores, parts, flops, X)
-    return np.concatenate([p for of_part in found for p in of_part])
+    # No row depends on another, so parts may be small also where one thread does them all.
+    parts = (every.cut(span) for span in ranges(len(X), np.inf, BLOCK))
+    for of_part in map_parts(reduced_scores, parts, flops, X):
+        yield from of_part
 
 
 class Removed(NamedTuple):

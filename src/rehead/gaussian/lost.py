@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rehead._perrow import class_totals
 from rehead._typing import Array
 from rehead.gaussian.settings import SETTINGS
 
@@ -92,8 +93,8 @@ def _trust_the_label(rows: Taken, taken: int, label: int, trust: Array) -> None:
 
 def _hardly_trusted(rows: Taken) -> list[int]:
     """Classes of whose labels far fewer are trusted than of all."""
-    total = np.bincount(rows.codes, rows.counts, minlength=rows.n_classes)
-    trusted = np.bincount(rows.codes, rows.counts * rows.trust, minlength=rows.n_classes)
+    total = class_totals(rows.codes, rows.n_classes, rows.counts)
+    trusted = class_totals(rows.codes, rows.n_classes, rows.counts, rows.trust)
     share = trusted / np.maximum(total, np.finfo(float).tiny)
     few = (share < SETTINGS.lost_share * rows.right) & (total > 0)
     return [int(c) for c in np.flatnonzero(few)]

@@ -69,7 +69,7 @@ def machine(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
 
 def moved_share(rows: TrainingRows, start: TiedGaussians, found: FittedMixture) -> float:
     """Share of samples that the mixture takes for another class than sample estimates do."""
-    X, counts = some_rows(rows.data.X, rows.sampled), rows.counts[rows.sampled]
+    X, counts = some_rows(rows.data.X, rows.sampled), rows.sampled_counts
     before, after = start.scores(X), found.parameters.gaussians.scores(X)
     return float(np.average(before.argmax(axis=1) != after.argmax(axis=1), weights=counts))
 
@@ -141,7 +141,7 @@ def _fit(rows: TrainingRows, found: Found, priors: str | Array, way: str) -> Fit
     X = some_rows(rows.data.X, rows.sampled)
     scores = leave_one_out_scores(gaussians, X, rows.sampled_codes, inside, all_scores)
     posterior = softmax(scores.astype(np.float64) / gaussians.temperature)
-    of_classes = Priors.of(priors, posterior, rows.counts[rows.sampled])
+    of_classes = Priors.of(priors, posterior, rows.sampled_counts)
     composition = Composition(weights * rows.unit, counted_as, totals * rows.unit)
     steps = np.full(rows.n_classes, found.steps)
     return Fit(of_classes.given_to(gaussians), composition, steps, [], found.noise, way=way)

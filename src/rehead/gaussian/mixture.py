@@ -130,7 +130,8 @@ def expectation(rows: TrainingRows, total: Total, now: Mixture, tau: float) -> E
     objective = 0.0
     for a in range(0, len(X), BLOCK):
         part = slice(a, a + BLOCK)
-        block, counts = X[part].astype(dtype, copy=False) - middle, rows.counts[part, None]
+        block = X[part].astype(dtype, copy=False) - middle
+        counts = rows.counts[part, None].astype(np.float64)
         joint = log_joint(rows, now, part) / tau
         norm = logsumexp(joint, axis=1, keepdims=True)
         objective += tau * float((counts * norm).sum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rehead._perrow import rows_by_class
 from rehead._typing import Array, Features, Known, MappedFeatures, RowMap, some_rows
 from rehead.gaussian import at_hand
 from rehead.gaussian.at_hand import rows_at_hand as rows_at_hand
@@ -79,7 +80,7 @@ class ByClass:
         """
         if self.uncorrected is None or self.trusted is None:
             return self.codes
-        return np.where(self.trusted, self.codes + self.n_classes, self.uncorrected)
+        return np.where(self.trusted, self.codes + np.int64(self.n_classes), self.uncorrected)
 
     @property
     def n_classes(self) -> int:
@@ -187,11 +188,7 @@ def group_by_class(
     >>> [rows.tolist() for rows in data.rows]
     [[1], [0, 2]]
     """
-    order = np.argsort(codes, kind="stable")
-    if weights is not None:
-        order = order[weights[order] > 0]
-    bounds = np.searchsorted(codes[order], np.arange(n_classes + 1))
-    rows = [order[a:b] for a, b in pairwise(bounds)]
+    rows = rows_by_class(codes, n_classes, None if weights is None else weights > 0)
     shifts = _points_near(X, rows)
     return ByClass(X, codes, rows, weights, trusted, shifts, drawn=drawn)
 
@@ -306,13 +303,67 @@ def pooled_moments(data: ByClass, subsets: list[Subset], dtype: Any = None) -> P
     A block may span classes, so that thousands of small classes cost no more than a few large
     ones.
     """
-    C, d = data.n_classes, data.n_features
-    index = np.concatenate([data.rows[c][s.positions] for c, s in enumerate(subsets)])
-    bounds = np.cumsum([0] + [len(s.positions) for s in subsets])
     weighted = any(s.weights is not None for s in subsets)
-    w = np.concatenate([_weights(s) for s in subsets]) if weighted else None
-    flops = float(len(index)) * d * d
-    spans = ranges(len(index), flops, BLOCK)
+
+    def pick(c: int, of: slice) -> Picked:
+        positions, w = subsets[c]
+        found = data.rows[c][positions[of]]
+        if weighted:
+            w = np.ones(len(found)) if w is None else w[of]
+        return Picked(found, w)
+
+    return _moments_of_picked(data, [len(s.positions) for s in subsets], pick, dtype)
+
+
+@own_threads()
+def weighted_moments(data: ByClass, factors: Sequence[Array], dtype: Any = None) -> PooledMoments:
+    """Those of all rows, which count by the product of some numbers of each row."""
+
+    def pick(c: int, of: slice) -> Picked:
+        found = data.rows[c][of]
+        weights = np.ones(len(found))
+        for factor in factors:
+            weights *= factor[found]
+        return Picked(found, weights)
+
+    return _moments_of_picked(data, list(map(len, data.rows)), pick, dtype)
+
+
+class Picked(NamedTuple):
+    """Numbers of some rows of a class, and how often each counts (``None``: once)."""
+
+    rows: Array
+    weights: Array | None
+
+
+def _picked(
+    pick: Callable[[int, slice], Picked], classes: slice, bounds: Array, span: slice
+) -> Picked:
+    """The rows of a span, which are of these classes, one class after the other."""
+    n, rows, weights = span.stop - span.start, None, None
+    for c in range(classes.start, classes.stop):
+        first = int(bounds[c])
+        found = pick(c, slice(max(span.start - first, 0), span.stop - first))
+        at = slice(max(first - span.start, 0), max(first - span.start, 0) + len(found.rows))
+        if rows is None:
+            rows = np.empty(n, found.rows.dtype)
+            weights = None if found.weights is None else np.empty(n)
+        rows[at] = found.rows
+        if weights is not None:
+            weights[at] = found.weights
+    assert rows is not None
+    return Picked(rows, weights)
+
+
+def _moments_of_picked(
+    data: ByClass, sizes: list[int], pick: Callable[[int, slice], Picked], dtype: Any
+) -> PooledMoments:
+    """Moments of as many rows of each class; which these are is asked a span at a time."""
+    C, d = data.n_classes, data.n_features
+    bounds = np.cumsum([0, *sizes])
+    n = int(bounds[-1])
+    flops = float(n) * d * d
+    spans = ranges(n, flops, BLOCK)
     # The classes that a span begins and ends in; only these are looked at.
     ends = [np.searchsorted(bounds, [s.start, s.stop - 1], side="right") - 1 for s in spans]
     classes = [slice(int(first), int(last) + 1) for first, last in ends]
@@ -320,8 +371,8 @@ def pooled_moments(data: ByClass, subsets: list[Subset], dtype: Any = None) -> P
     def parts() -> Iterator[SomeClasses]:
         for span, of in zip(spans, classes, strict=True):
             cut = bounds[of.start : of.stop + 1].clip(span.start, span.stop) - span.start
-            weights = None if w is None else w[span]
-            yield SomeClasses(data.X, index[span], cut, data.shifts[of], weights, dtype)
+            picked = _picked(pick, of, bounds, span)
+            yield SomeClasses(data.X, picked.rows, cut, data.shifts[of], picked.weights, dtype)
 
     weights, totals, gram = np.zeros(C), np.zeros((C, d)), np.zeros((d, d), order="F")
     for of, sums in zip(classes, map_parts(class_sums, parts(), flops, data.X), strict=True):
@@ -329,10 +380,6 @@ def pooled_moments(data: ByClass, subsets: list[Subset], dtype: Any = None) -> P
         totals[of] += sums.totals
         gram += sums.gram
     return from_sums(data, weights, totals, gram)
-
-
-def _weights(subset: Subset) -> Array:
-    return np.ones(len(subset.positions)) if subset.weights is None else subset.weights
 
 
 def from_sums(data: ByClass, weights: Array, totals: Array, gram: Array) -> PooledMoments:

@@ -82,7 +82,7 @@ class Told(NamedTuple):
 
 def second_opinion(rows: TrainingRows, found: Trusted, rng: np.random.Generator) -> Joint | None:
     """Fit it, and take it where the labels get clearly more likely; None where they do not."""
-    counts, T = rows.counts[rows.sampled], found.noise.transition
+    counts, T = rows.sampled_counts, found.noise.transition
     if (counts > 0).sum() < SETTINGS.fewest_rows_for_second * rows.n_classes:
         return None
     if rows.n_classes > SETTINGS.most_classes_for_second:
@@ -98,7 +98,7 @@ def second_opinion(rows: TrainingRows, found: Trusted, rng: np.random.Generator)
     ridge = best_ridge(noisy, scaling, told, at, held)
     if ridge is None:
         return None
-    folds = np.full(len(rows.codes), -1)
+    folds = np.full(len(rows.codes), -1, np.int8)  # there are few
     folds[learnt] = folds_of(rows.codes[learnt], noisy.counts, rng, same)
     regressions = cross_fit(noisy, scaling, ridge, folds[learnt])
     others = regressions.scores(some_rows(rows.data.X, rows.sampled), folds[rows.sampled])
@@ -131,7 +131,7 @@ def noisy_rows(rows: TrainingRows, learnt: Array, T: Array) -> NoisyRows:
     if rows.data.trusted is not None:
         known = rows.data.trusted[learnt]
         of_label[known] = np.eye(len(T))[codes[known]]
-    return NoisyRows(X, at, of_label, rows.counts[learnt])
+    return NoisyRows(X, at, of_label, rows.counts[learnt].astype(np.float64))
 
 
 def same_features(rows: TrainingRows, learnt: Array) -> Array:

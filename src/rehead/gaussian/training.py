@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rehead._perrow import AllBut, class_totals
 from rehead._typing import Array, some_rows
 from rehead.gaussian.calibration import Priors, calibrate
 from rehead.gaussian.composition import Composition
-from rehead.gaussian.kernels import MIN_SLACK, Subset, evenly_spaced
+from rehead.gaussian.kernels import MIN_SLACK, evenly_spaced
 from rehead.gaussian.labelnoise import NoiseModel, fit_noise
 from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
-from rehead.gaussian.rows import ByClass, PooledMoments, pooled_moments
+from rehead.gaussian.rows import ByClass, PooledMoments, weighted_moments
 from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.shrinkage import Shrinkage
 from rehead.gaussian.tied import TiedGaussians, from_moments
@@ -45,7 +46,7 @@ def stiff_to(pooled: PooledMoments, shrinkage: Shrinkage) -> Regularisation:
 
 
 class TrainingRows(NamedTuple):
-    """The rows, their classes, and how often each counts (0: not at all).
+    """The rows, their classes, and how often each counts (0: not at all; a mask where no other is).
 
     The noise model is fitted to the ``sampled`` rows; a count of 1 is a weight of ``unit``; moments
     are formed in ``dtype``. ``whole`` are those of all rows, trusted alike: rounds begin with them,
@@ -71,24 +72,27 @@ class TrainingRows(NamedTuple):
 
     @property
     def sampled_codes(self) -> Array:
-        return self.codes[self.sampled]
+        return self.codes[self.sampled].astype(np.int64)
+
+    @property
+    def sampled_counts(self) -> Array:
+        """How often each sampled row counts."""
+        return self.counts[self.sampled].astype(np.float64)
 
     @property
     def sampled_noisy(self) -> Array:
         """Labels of the sampled rows before any was corrected: what the noise is read off."""
-        return self.data.noisy_codes[self.sampled]
+        return self.data.noisy_codes[self.sampled].astype(np.int64)
 
     @property
     def sampled_evidence(self) -> Array:
         """Labels of the sampled rows that are to be likely: noisy ones, and known ones."""
-        return self.data.evidence[self.sampled]
+        return self.data.evidence[self.sampled].astype(np.int64)
 
     @property
-    def not_sampled(self) -> Array:
+    def not_sampled(self) -> AllBut:
         """Numbers of the other rows."""
-        others = np.ones(len(self.codes), bool)
-        others[self.sampled] = False
-        return np.flatnonzero(others)
+        return AllBut(self.sampled, len(self.codes))
 
     @property
     def sampled_doubtful(self) -> Array:
@@ -99,7 +103,7 @@ class TrainingRows(NamedTuple):
         looked wrong count: without them, only labels that agree with an earlier model would be
         left, and would vouch for it.
         """
-        counts = self.counts[self.sampled]
+        counts = self.sampled_counts
         if self.data.drawn is None or self.data.uncorrected is not None:
             return counts
         doubtful = np.where(self.data.drawn[self.sampled], 0.0, counts)
@@ -115,15 +119,21 @@ class TrainingRows(NamedTuple):
         """Moments of the classes, samples weighted by trust."""
         if self.whole is not None and (trust == 1.0).all():
             return self.whole
-        w = trust * self.counts
-        subsets = [Subset(np.arange(len(r)), w[r]) for r in self.data.rows]
-        return pooled_moments(self.data, subsets, self.dtype)
+        return weighted_moments(self.data, (trust, self.counts), self.dtype)
 
     def composition(self, trust: Array) -> Composition:
         """What such moments contain; one copy of a row, also where it counts more than once."""
         one_copy = trust * np.minimum(self.counts, 1.0)
-        totals = np.bincount(self.codes, weights=trust * self.counts, minlength=self.n_classes)
-        return Composition(one_copy, self.codes, totals)
+        return Composition(one_copy, self.codes, self.totals(trust))
+
+    def composition_of(self, trust: Array, rows: Array) -> Composition:
+        """What such moments contain of some rows."""
+        one_copy = trust[rows] * np.minimum(self.counts[rows], 1.0)
+        return Composition(one_copy, self.codes[rows], self.totals(trust))
+
+    def totals(self, trust: Array) -> Array:
+        """How much there is of each class."""
+        return class_totals(self.codes, self.n_classes, trust, self.counts)
 
     def fewer(self) -> TrainingRows:
         """With a quarter of the sampled rows, where that saves much and leaves enough of them."""
@@ -139,7 +149,7 @@ class TrainingRows(NamedTuple):
 
     def sampled_scores(self, trust: Array, gaussians: TiedGaussians) -> Array:
         """Leave-one-out scores of the sampled rows."""
-        inside = self.composition(trust).take(self.sampled)
+        inside = self.composition_of(trust, self.sampled)
         X = some_rows(self.data.X, self.sampled)
         return leave_one_out_scores(gaussians, X, self.sampled_codes, inside, all_scores)
 
@@ -147,21 +157,29 @@ class TrainingRows(NamedTuple):
 def training_rows(data: ByClass, rng: np.random.Generator) -> TrainingRows:
     """Rows that count: those of positive weight that are not far from everything."""
     present = np.zeros(len(data.X), bool)
-    present[np.concatenate(data.rows)] = True
-    counts = np.where(present, 1.0 if data.weights is None else data.weights, 0.0)
-    # Weights may sum to 1; that does not make samples few.
-    unit = min(1.0, float(counts[present].mean()))
-    counts = np.where(data.near, counts / unit, 0.0)
+    for of_class in data.rows:
+        present[of_class] = True
+    counts, unit = present & data.near, 1.0
+    if data.weights is not None:
+        weights = np.where(present, data.weights, 0.0)
+        # Weights may sum to 1; that does not make samples few.
+        unit = min(1.0, float(weights[present].mean()))
+        counts = np.where(counts, weights / unit, 0.0)
     sampled = np.flatnonzero(present)
     most = rows_for_noise(data.n_classes)
     if len(sampled) > most:
         sampled = np.sort(rng.choice(sampled, most, replace=False))
     rows = TrainingRows(data, data.codes, counts, sampled, unit)
-    whole = rows.moments(np.ones(len(counts)))
+    whole = rows.moments(all_trusted(len(counts)))
     weakest = Regularisation(SETTINGS.shrinkages[0]).gaussians(whole)
     # Single precision does where what is shrunk least has an inverse in it.
     weak = weakest.factor.slack < MIN_SLACK["f"] or weakest.shrunk > 0
     return rows._replace(dtype=np.float64) if weak else rows._replace(whole=whole)
+
+
+def all_trusted(n: int) -> Array:
+    """The same trust in all of n labels, in no memory: it must not be written to."""
+    return np.broadcast_to(np.ones(1), n)
 
 
 def rows_for_noise(n_classes: int) -> int:
@@ -180,14 +198,14 @@ def share_of_wrong(rows: TrainingRows, right: Array) -> float:
     """Share of wrong labels, of those that are known to be right too."""
     if rows.data.trusted is not None:
         right = np.where(rows.data.trusted[rows.sampled], 1.0, right)
-    return 1.0 - float(np.average(right, weights=rows.counts[rows.sampled]))
+    return 1.0 - float(np.average(right, weights=rows.sampled_counts))
 
 
 def calibrated(
     rows: TrainingRows, gaussians: TiedGaussians, scores: Array, transition: Array, priors: Any
 ) -> TiedGaussians:
     """Gaussians whose posterior is calibrated by leave-one-out scores of the sampled rows."""
-    counts = rows.counts[rows.sampled]
+    counts = rows.sampled_counts
     calibration = calibrate(scores, rows.sampled_evidence, transition, counts)
     of_classes = Priors.of(priors, calibration.posterior(scores), counts)
     return of_classes.given_to(calibration.applied_to(gaussians))

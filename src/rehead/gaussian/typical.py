@@ -42,6 +42,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from rehead._perrow import rows_where
 from rehead._typing import Array, Features, MappedFeatures, some_rows
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.kernel_map import KernelMap
@@ -245,9 +246,10 @@ def make_reference(
     row with a wrong label is as usual as any. (Rows that an estimator kept, or whose nearest class
     is their label, lie nearer than new samples do, which would then seem strange.)
     """
-    usable = np.flatnonzero(weights > 0)
-    share = max(FEWEST_ROWS, min(REFERENCE_ROWS, int(SHARE_OF_ROWS * len(usable))))
-    sampled = usable[evenly_spaced(len(usable), REFERENCE_ROWS if measured else share)]
+    usable = weights > 0
+    n = int(usable.sum())
+    share = max(FEWEST_ROWS, min(REFERENCE_ROWS, int(SHARE_OF_ROWS * n)))
+    sampled = rows_where(usable, evenly_spaced(n, REFERENCE_ROWS if measured else share))
     found = strange_distances(
         g, some_rows(X, sampled), codes[sampled], inside.take(sampled), mapped_by
     )

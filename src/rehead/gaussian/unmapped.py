@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from rehead._perrow import rows_where
 from rehead._typing import Array, Features, some_rows
 from rehead.gaussian.anchored import REGULARISATIONS
 from rehead.gaussian.composition import Composition
@@ -39,8 +40,8 @@ def unmapped_gaussians(data: ByClass, inside: Composition) -> TiedGaussians:
     counted = group_by_class(data.X, inside.counted_as, data.n_classes, weights=inside.weights)
     every = [counted.whole(c) for c in range(data.n_classes)]
     moments = pooled_moments(counted, every, np.float64)
-    rows = np.flatnonzero(inside.weights > 0)
-    rows = rows[evenly_spaced(len(rows), SETTINGS.map_sample)]
+    counts = inside.weights > 0
+    rows = rows_where(counts, evenly_spaced(int(counts.sum()), SETTINGS.map_sample))
     X, codes, part = some_rows(data.X, rows), data.codes[rows], inside.take(rows)
 
     def unlikely(regularisation: Regularisation) -> float:
