@@ -8,7 +8,7 @@ import pytest
 
 from rehead import ReheadWarning
 from rehead.files.places import read_column
-from rehead.files.samples import Source, read_layers, read_samples
+from rehead.files.samples import Source, check_shown, read_layers, read_samples
 from rehead.files.store import Chunk, StoreWriter
 
 X = np.array([[1.5, 2.0], [3.0, 4.5], [5.0, 6.0]])
@@ -121,6 +121,24 @@ def test_ignored_columns_are_separated_by_commas(table):
             "name",
             "label",
         ]
+
+
+def test_texts_and_rows_to_show_in_another_order(store):
+    np.save("x.npy", X)
+    Path("y.csv").write_text("id,label\nu,a\nv,b\nw,c\n")
+    Path("same.csv").write_text("id,text\nu,A\nv,B\nw,C\n")
+    Path("other.csv").write_text("id,text\nw,C\nu,A\nv,B\n")
+    unnamed = Source("x.npy", "y.csv:label")
+    check_shown(unnamed, "same.csv:text", None)
+    check_shown(unnamed, None, "same.csv")
+    with pytest.raises(ValueError, match=r"texts of other.csv are in another order .*'id'"):
+        check_shown(unnamed, "other.csv:text", None)
+    with pytest.raises(ValueError, match=r"rows of other.csv are in another order .*'id'"):
+        check_shown(unnamed, None, "other.csv")
+    # Where samples have ids, texts are found by them.
+    check_shown(Source("x.npy", "y.csv:label", "y.csv:id"), "other.csv:text", None)
+    Path("other.csv").write_text("id,text\nz,C\nx,A\ny,B\n")
+    check_shown(Source(store), "other.csv:text", None)
 
 
 def test_labels_in_another_order_than_the_samples(table, store):

@@ -83,6 +83,8 @@ def test_clean_labels_of_another_number_are_refused(folder):
         apply_decisions(
             folder / "head.safetensors",
             source_of(folder),
-            outputs=Outputs(None, folder / "new.safetensors"),
+            outputs=Outputs(folder / "c.csv", folder / "new.safetensors"),
             truth=str(folder / "clean.npy"),
         )
+    assert not (folder / "c.csv").exists()  # told before anything is written
+    assert not (folder / "new.safetensors").exists()

@@ -18,7 +18,7 @@ from rehead.files.cleaned import INSIDE, PARTS, CleanedFolder, Cleaning, Cleanin
 from rehead.files.lock import FolderLock, LockedError
 from rehead.files.manifest import MANIFEST
 from rehead.files.places import split_column
-from rehead.files.samples import Source, read_samples
+from rehead.files.samples import Source, check_shown, read_samples
 from rehead.files.tables import is_table
 
 FEATURES, HELD_OUT = INSIDE + PARTS["features"], INSIDE + PARTS["held_out"]
@@ -314,6 +314,7 @@ def _check_names(folder: CleanedFolder, looks: Mapping[str, str] | None = None) 
     if samples.ids is not None:
         check_ids(samples.ids, len(samples), "--ids", "Name each sample once")
     places = folder.looks() if looks is None else looks
+    check_shown(folder.source(), places.get("texts"), places.get("table"))
     open_shown(samples.names, Looks(**places), numbered=samples.ids is None)
 
 

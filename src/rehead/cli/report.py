@@ -56,7 +56,7 @@ def report(
     need_ending(output, (".html", ".htm"))
     need_other_file(output, head, data, labels, ids, images, texts, table, truth)
     from rehead.audit.files import audit_source
-    from rehead.files.samples import Source, check_beside
+    from rehead.files.samples import Source, check_beside, check_shown
     from rehead.report.page import Beside, write_report
     from rehead.report.shown import Looks
     from rehead.report.truths import read_truth
@@ -66,8 +66,7 @@ def report(
     source, looks = Source(data, labels, ids, ignore or ()), Looks(images, texts, table)
     if truth is not None:
         check_beside(truth, source, "true labels")
-    if texts is not None and ids is None:
-        check_beside(texts, source, "texts")
+    check_shown(source, texts, table)
     true = None if truth is None else read_truth(truth, data)
     audited = audit_source(head, source)
     found, samples = audited

@@ -63,15 +63,14 @@ def review(
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
     """Go through suspects in a browser, by keyboard. Nothing is ever written into the data."""
-    from rehead.files.samples import check_beside
+    from rehead.files.samples import check_shown
     from rehead.report.shown import Looks
     from rehead.review import Address, open_subject, serve
     from rehead.review.applying import read_held_out
 
     path, source, looks = _reviewed(head, data, labels, ids, ignore)
     own = Looks(images, texts, table)
-    if texts is not None and source.ids is None:
-        check_beside(texts, source, "texts")
+    check_shown(source, texts, table)
     subject = open_subject(path, source, own if any(own) else looks)
     typer.echo(subject.report.summary(0))
     if subject.shown is not None and subject.shown.note:

@@ -150,16 +150,47 @@ def check_beside(named: str, source: Source, what: str) -> None:
     ``what`` is in the column, for people.
     """
     path = existing(source.data)
-    table = read_table(path) if is_table(path) else None
-    place, of_ids = locate(named, table), locate(source.ids, table)
-    if place is None or place.table is not None:
+    place = locate(named, read_table(path) if is_table(path) else None)
+    if place is not None and place.table is None:
+        _check_beside(place, source, what)
+
+
+def check_shown(source: Source, texts: str | None, table: str | None) -> None:
+    """Raise if texts or rows to show would be taken in an order that is not that of the samples.
+
+    Samples that have ids are found by them, in whatever order.
+    """
+    path = existing(source.data)
+    named = path.is_dir() and not FeatureStore(path).numbered
+    if source.ids is not None or named:
         return
+    if texts is not None:
+        check_beside(texts, source, "texts")
+    if table is not None and not (path.is_file() and existing(table).samefile(path)):
+        _check_beside(Place(table, ""), source, "rows")
+
+
+def _check_beside(place: Place, source: Source, what: str) -> None:
+    path = existing(source.data)
+    table = read_table(path) if is_table(path) else None
+    of_ids = locate(source.ids, table)
     ids = None if of_ids is None else of_ids.read(exact=True)
     if ids is None and table is None and path.is_dir():
         store = FeatureStore(path)
         ids = None if store.numbered else store.ids
     others = [] if table is None else table.names
-    check_order(place, _names_of_samples(table, others, ids), what)
+    names = _names_of_samples(table, others, ids)
+    check_order(place, names, what)
+    if not names:  # then the table of the labels may say which sample is which
+        check_order(place, _names_beside(locate(source.labels, table)), what)
+
+
+def _names_beside(labels: Place | None) -> list[Array]:
+    """Other columns of the table that labels come from."""
+    if labels is None or not is_table(Path(labels.file)):
+        return []
+    table = read_table(existing(labels.file))
+    return [table.cells(name) for name in table.names if name != labels.column]
 
 
 def _beside_labels(labels: Place | None) -> dict[str, Array]:

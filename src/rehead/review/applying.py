@@ -106,6 +106,7 @@ def apply_decisions(
     with DecisionLog(path, subject.run, other_head=True) as found:
         standings = standings_of(subject, found)
         _warn_of_other_heads(found, subject)
+    known = None if truth is None else _true_labels(truth, subject, source)  # before any file
     corrected = corrected_labels(subject.report, standings)
     files = [] if outputs.labels is None else write_corrected(Path(outputs.labels), corrected)
     if outputs.head is None:
@@ -113,7 +114,6 @@ def apply_decisions(
     held_out = None if validation is None else read_held_out(subject, validation)
     made = refit(subject, corrected, held_out)
     made.model.save(outputs.head)
-    known = None if truth is None else _true_labels(truth, subject, source)
     gain = gain_of(subject, corrected, made, known)
     return Applied(corrected, gain, [*files, Path(outputs.head)])
 

@@ -40,8 +40,8 @@ class Gain(NamedTuple):
 
     def __str__(self) -> str:
         lines = [
-            f"{self.relabelled} labels corrected, {self.kept} kept, {self.out_of_scope} samples "
-            "out of scope.",
+            f"{self.relabelled} labels corrected, {self.kept} kept, {self.out_of_scope} out "
+            "of scope.",
             f"Estimated wrong labels: {_change(self.noise)}.",
             f"Suspects: {self.suspects[0]} before, {self.suspects[1]} undecided ones left.",
         ]

@@ -16,6 +16,12 @@ function isUnknown(left) {
   return left.drawn === 0 && left.high > left.low;
 }
 
+// It takes draws from the suspects, and from the others.
+function noEstimate(left) {
+  if (left.drawn === 0) return "No estimate yet: nothing was drawn at random.";
+  return "No single number yet: it takes random draws from the suspects and from the others.";
+}
+
 export class Progress {
   constructor(app) {
     this.app = app;
@@ -54,7 +60,7 @@ export class Progress {
       { class: "sheet wide" },
       h("h2", {}, "Wrong labels that are left"),
       h("p", { class: "big" }, unknown ? "not known yet" : left.low === left.high ? number(left.low) : `${number(left.low)} – ${number(left.high)}`),
-      h("p", {}, left.estimate === null ? "No estimate yet: nothing was drawn at random." : `About ${number(Math.round(left.estimate))}; of ${number(total)} samples.`),
+      h("p", {}, left.estimate === null ? noEstimate(left) : `About ${number(Math.round(left.estimate))}; of ${number(total)} samples.`),
       unknown ? null : h("span", { class: "scale", role: "img", "aria-label": leftInWords(left) }, interval),
       unknown ? null : h("p", { class: "soft" }, `From ${counted(left.drawn, "sample")} drawn at random and shown without the model's opinion. With ${percent(left.confidence)} confidence; more than the upper end: 1 in 20.`),
       wide ? h("p", { class: "soft" }, "The range is wide, since few draws say little: ten without an error still allow 26 %. Raise the share below to narrow it.") : null,
