@@ -209,9 +209,9 @@ def some_rows(X: Features, rows: Array | slice) -> Features:
     """Some rows, by numbers, mask or slice, which are not copied."""
     if isinstance(rows, slice) and isinstance(X, np.ndarray):
         return X[rows]
-    if not isinstance(rows, slice) and rows.dtype == np.int32 and len(rows):
-        if rows.min() >= 0 and rows.max() < len(X):  # no copy, there may be many
-            return JoinedFeatures([X], rows)
+    in_few_bytes = not isinstance(rows, slice) and rows.dtype == np.int32 and len(rows)
+    if in_few_bytes and rows.min() >= 0 and rows.max() < len(X):  # no copy, there may be many
+        return JoinedFeatures([X], rows)
     return JoinedFeatures([X], row_numbers(rows, len(X)))
 
 
