@@ -209,10 +209,14 @@ def some_rows(X: Features, rows: Array | slice) -> Features:
     """Some rows, by numbers, mask or slice, which are not copied."""
     if isinstance(rows, slice) and isinstance(X, np.ndarray):
         return X[rows]
-    in_few_bytes = not isinstance(rows, slice) and rows.dtype == np.int32 and len(rows)
-    if in_few_bytes and rows.min() >= 0 and rows.max() < len(X):  # no copy, there may be many
+    if not isinstance(rows, slice) and _are_small_numbers(rows, len(X)):  # no copy of so many
         return JoinedFeatures([X], rows)
     return JoinedFeatures([X], row_numbers(rows, len(X)))
+
+
+def _are_small_numbers(rows: Array, n: int) -> bool:
+    """Whether they are row numbers below ``n`` already, of four bytes each."""
+    return rows.dtype == np.int32 and len(rows) > 0 and rows.min() >= 0 and rows.max() < n
 
 
 def cut_rows(X: Features | OfRows, span: slice) -> Features:
