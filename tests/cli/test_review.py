@@ -110,6 +110,13 @@ def test_a_port_in_use_is_named(folder, fail):
         port = taken.getsockname()[1]
         said = fail("review", folder, "--no-browser", "--port", port)
     assert f"port {port} is in use" in said
+    assert "Errno" not in said
+
+
+def test_a_folder_is_enough_for_a_report(folder, succeed, fail):
+    said = succeed("report", folder, "-o", "page.html")
+    assert "Report: page.html" in said
+    assert "Give the features too" in fail("report", folder / "head.safetensors")
 
 
 def test_review_prints_an_address_that_opens_and_ends_with_ctrl_c(folder):

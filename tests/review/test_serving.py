@@ -2,7 +2,8 @@
 
 import pytest
 
-from rehead.review.serving import Address, hosts_of, listen
+from rehead.files.lock import LockedError
+from rehead.review.serving import Address, hosts_of, listen, only_page_of
 
 
 def test_a_port_in_use_is_named_and_otherwise_the_next_is_taken():
@@ -25,3 +26,15 @@ def test_an_address_that_is_not_ours_is_named():
 def test_hosts_are_those_of_this_machine_or_the_one_that_was_named():
     assert hosts_of("127.0.0.1", 9) == ["127.0.0.1:9", "localhost:9", "[::1]:9"]
     assert hosts_of("desk.example", 9) == ["desk.example:9"]
+
+
+def test_one_page_for_each_file_of_decisions(tmp_path):
+    first = only_page_of(tmp_path / "decisions.sqlite")
+    other = only_page_of(tmp_path / "other.sqlite")
+    with pytest.raises(LockedError, match=r"decisions\.sqlite open\. Use its page.*--log"):
+        only_page_of(tmp_path / "decisions.sqlite")
+    first.release()
+    only_page_of(tmp_path / "decisions.sqlite").release()
+    other.release()
+    with pytest.raises(FileNotFoundError, match="Make it first"):
+        only_page_of(tmp_path / "nowhere" / "decisions.sqlite")

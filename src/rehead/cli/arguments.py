@@ -87,6 +87,15 @@ Labeller = Annotated[
 ]
 Features = Annotated[Path, typer.Argument(help="Features: a store, .npy, .npz, .csv or .parquet.")]
 Head = Annotated[Path, typer.Argument(help="A head that `rehead fit` wrote.")]
+Reviewed = Annotated[
+    Path, typer.Argument(help="A head that `rehead fit` wrote, or a folder of `rehead clean`.")
+]
+Beside = Annotated[
+    Path | None,
+    typer.Argument(
+        help="Features, with a head: a store, .npy, .npz, .csv or .parquet.", show_default=False
+    ),
+]
 Judge = Annotated[
     Path, typer.Argument(help="A head that `rehead fit` wrote, or a saved classifier.")
 ]

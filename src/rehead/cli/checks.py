@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from rehead.files.samples import Source
+    from rehead.report.shown import Looks
 
 
 def need_folder(file: Path) -> None:
@@ -90,3 +94,24 @@ def need_other_file(output: Path, *inputs: str | Path | None) -> None:
 
 def _is_inside(file: Path, folder: Path) -> bool:
     return folder.is_dir() and file.resolve().is_relative_to(folder.resolve())
+
+
+def head_and_samples(
+    head: Path, data: Path | None, labels: str | None, ids: str | None, ignore: list[str] | None
+) -> tuple[Path, Source, Looks]:
+    """The head, the samples, and what they look like as far as a folder of `clean` says it."""
+    from rehead.files.samples import Source
+    from rehead.report.shown import Looks
+    from rehead.review import folder_parts
+
+    if data is not None:
+        need_head(head)
+        need_features(data)
+        return head, Source(data, labels, ids, ignore or ()), Looks()
+    if not head.is_dir():
+        raise ValueError(
+            f"Give the features too, after {head}; or a folder of `rehead clean` in place of both."
+        )
+    path, source, looks = folder_parts(head)
+    own = Source(source.data, labels or source.labels, ids or source.ids, ignore or source.ignore)
+    return path, own, looks

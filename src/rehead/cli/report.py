@@ -8,22 +8,16 @@ from typing import Annotated
 import typer
 
 from rehead.cli.arguments import (
-    Features,
+    Beside,
     Ids,
     Ignore,
     Images,
-    Judge,
     Labels,
+    Reviewed,
     ShownTable,
     ShownTexts,
 )
-from rehead.cli.checks import (
-    need_ending,
-    need_features,
-    need_folder,
-    need_head,
-    need_other_file,
-)
+from rehead.cli.checks import head_and_samples, need_ending, need_folder, need_other_file
 from rehead.cli.next_steps import Paths, page_steps
 from rehead.cli.program import app, friendly
 
@@ -31,8 +25,8 @@ from rehead.cli.program import app, friendly
 @app.command()
 @friendly
 def report(
-    head: Judge,
-    data: Features,
+    head: Reviewed,
+    data: Beside = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page: .html.")] = Path(
         "report.html"
     ),
@@ -56,18 +50,18 @@ def report(
     need_ending(output, (".html", ".htm"))
     need_other_file(output, head, data, labels, ids, images, texts, table, truth)
     from rehead.audit.files import audit_source
-    from rehead.files.samples import Source, check_beside, check_shown
+    from rehead.files.samples import check_beside, check_shown
     from rehead.report.page import Beside, write_report
     from rehead.report.shown import Looks
     from rehead.report.truths import read_truth
 
-    need_head(head)
-    need_features(data)
-    source, looks = Source(data, labels, ids, ignore or ()), Looks(images, texts, table)
+    head, source, looks = head_and_samples(head, data, labels, ids, ignore)
+    own, features = Looks(images, texts, table), Path(source.data)
+    looks = own if any(own) else looks
     if truth is not None:
         check_beside(truth, source, "true labels")
     check_shown(source, texts, table)
-    true = None if truth is None else read_truth(truth, data)
+    true = None if truth is None else read_truth(truth, features)
     audited = audit_source(head, source)
     found, samples = audited
     if samples.note:
@@ -78,8 +72,8 @@ def report(
         truth=true,
         outputs=samples.outputs,
         steps=page_steps(found, Paths(head, None, None), source, samples.left_out, looks),
-        title=title or f"Labels of {Path(data).name}",
-        how=[("head", str(head)), ("features", str(data))],
+        title=title or f"Labels of {features.name}",
+        how=[("head", str(head)), ("features", str(features))],
     )
     page = write_report(found, output, beside)
     typer.echo(found.summary(0))

@@ -7,23 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rehead.cli.arguments import Ids, Ignore, Labels
-from rehead.cli.checks import need_ending, need_features, need_folder, need_head, need_other_file
+from rehead.cli.arguments import Beside, Ids, Ignore, Labels, Reviewed
+from rehead.cli.checks import head_and_samples, need_ending, need_folder, need_other_file
 from rehead.cli.program import app, friendly
 
 if TYPE_CHECKING:
     from rehead.files.samples import Source
-    from rehead.report.shown import Looks
 
-Reviewed = Annotated[
-    Path, typer.Argument(help="A head that `rehead fit` wrote, or a folder of `rehead clean`.")
-]
-Beside = Annotated[
-    Path | None,
-    typer.Argument(
-        help="Features, with a head: a store, .npy, .npz, .csv or .parquet.", show_default=False
-    ),
-]
 Log = Annotated[
     Path | None,
     typer.Option(help="The file of decisions.", show_default="decisions.sqlite beside the head"),
@@ -68,7 +58,7 @@ def review(
     from rehead.review import Address, open_subject, serve
     from rehead.review.applying import read_held_out
 
-    path, source, looks = _reviewed(head, data, labels, ids, ignore)
+    path, source, looks = head_and_samples(head, data, labels, ids, ignore)
     own = Looks(images, texts, table)
     check_shown(source, texts, table)
     subject = open_subject(path, source, own if any(own) else looks)
@@ -125,7 +115,7 @@ def apply(
     from rehead.review.applying import CORRECTED, NEW_HEAD, Outputs, apply_decisions
     from rehead.review.corrected import WRITTEN
 
-    path, source, _ = _reviewed(head, data, labels, ids, ignore)
+    path, source, _ = head_and_samples(head, data, labels, ids, ignore)
     if data is None:
         output, new_head = output or head / CORRECTED, new_head or head / NEW_HEAD
     elif output is None and new_head is None:
@@ -150,27 +140,6 @@ def apply(
         typer.echo(str(done.gain))
     for file in done.files:
         typer.echo(f"Written: {file}")
-
-
-def _reviewed(
-    head: Path, data: Path | None, labels: str | None, ids: str | None, ignore: list[str] | None
-) -> tuple[Path, Source, Looks]:
-    """The head, the samples, and what they look like as far as a folder says it."""
-    from rehead.files.samples import Source
-    from rehead.report.shown import Looks
-    from rehead.review import folder_parts
-
-    if data is not None:
-        need_head(head)
-        need_features(data)
-        return head, Source(data, labels, ids, ignore or ()), Looks()
-    if not head.is_dir():
-        raise ValueError(
-            f"Give the features too: rehead review {head} FEATURES; or a folder of `rehead clean`."
-        )
-    path, source, looks = folder_parts(head)
-    own = Source(source.data, labels or source.labels, ids or source.ids, ignore or source.ignore)
-    return path, own, looks
 
 
 def _validation(

@@ -25,6 +25,12 @@ class FolderLock:
     The operating system holds the lock on an empty file, and lets go of it when the process dies,
     also by ``kill -9``. So there is no stale lock: the file alone means nothing, and stays.
 
+    Parameters
+    ----------
+    folder : path
+    name : str, default=".lock"
+        The file. Locks of other names do not keep each other out.
+
     Attributes
     ----------
     works : bool
@@ -44,9 +50,9 @@ class FolderLock:
     ...     lock.release()
     """
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, folder: str | os.PathLike[str], name: str = LOCK) -> None:
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        handle = os.open(Path(folder) / LOCK, flags, 0o666)
+        handle = os.open(Path(folder) / name, flags, 0o666)
         self._file = os.fdopen(handle, "r+b", buffering=0)
         try:
             self.works = _lock(handle)

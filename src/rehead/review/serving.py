@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rehead.files.lock import FolderLock, LockedError
 from rehead.review.desk import Desk
 from rehead.review.subject import DECISIONS, Subject
 
@@ -69,6 +70,7 @@ def serve(
     from rehead.review.server import build_app
 
     path = Path(log) if log is not None else subject.beside / DECISIONS
+    lock = only_page_of(path)
     desk = Desk(subject, path, other_head=other_head)
     try:
         listening = listen(address)
@@ -86,6 +88,26 @@ def serve(
         uvicorn.Server(config).run(sockets=[listening])
     finally:
         desk.close()
+        lock.release()
+
+
+def only_page_of(log: Path) -> FolderLock:
+    """One page for each file of decisions: a second one would not see at once what the first saves.
+
+    Raises
+    ------
+    LockedError
+        If there is one already.
+    """
+    if not log.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {log.parent} for {log.name}. Make it first.")
+    try:
+        return FolderLock(log.parent, f".{log.name}.lock")
+    except LockedError as error:
+        raise LockedError(
+            f"Another `rehead review` has {log} open. Use its page: several people can share it. "
+            "Or end it first, or keep decisions elsewhere with --log."
+        ) from error
 
 
 def listen(address: Address) -> socket.socket:
@@ -108,14 +130,13 @@ def listen(address: Address) -> socket.socket:
             listening.close()
             if error.errno != errno.EADDRINUSE:
                 raise OSError(
-                    error.errno or 0, f"Cannot listen at {address.host}:{port}: {error.strerror}."
+                    f"Cannot listen at {address.host}:{port}: {error.strerror}."
                 ) from error
             continue
         return listening
     which = f"port {tried[0]} is" if len(tried) == 1 else f"ports {PORT} to {PORT + TRIED - 1} are"
     raise OSError(
-        errno.EADDRINUSE,
-        f"The {which} in use, perhaps by another review. Choose another with --port, or 0 for any.",
+        f"The {which} in use, perhaps by another review. Choose another with --port, or 0 for any."
     )
 
 
