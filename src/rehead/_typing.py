@@ -204,10 +204,10 @@ def some_rows(X: Features, rows: Array | slice) -> Features:
     """Some rows, by numbers, mask or slice, which are not copied."""
     if isinstance(rows, slice) and isinstance(X, np.ndarray):
         return X[rows]
-    if not isinstance(rows, slice) and rows.dtype == np.int32 and len(rows):
-        if rows.min() >= 0 and rows.max() < len(X):  # no copy, there may be many
-            return JoinedFeatures([X], rows)
-    return JoinedFeatures([X], row_numbers(rows, len(X)))
+    numbers = row_numbers(rows, len(X))
+    if not isinstance(rows, slice) and rows.dtype == np.int32:
+        numbers = numbers.astype(np.int32)  # as few bytes as it had: there may be many
+    return JoinedFeatures([X], numbers)
 
 
 def cut_rows(X: Features | OfRows, span: slice) -> Features:
