@@ -81,7 +81,7 @@ def _weighted_by_noisy_labels(fitted: FittedEnsemble, held_out: HeldOut) -> Fitt
     """Weights under which the noisy labels of all held-out samples are most likely."""
     posteriors = fitted.member_posteriors(held_out.layers)
     T = estimate_transition(np.mean(posteriors, axis=0), held_out.codes)
-    likelihoods = [corrected_likelihood(p, held_out.codes, T) for p in posteriors]
+    likelihoods = [corrected_likelihood(p, held_out.evidence(len(T)), T) for p in posteriors]
     return replace(fitted, weights=mixture_weights(np.stack(likelihoods, axis=1)), transition=T)
 
 

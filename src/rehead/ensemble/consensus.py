@@ -176,7 +176,7 @@ def _weighed(
 ) -> FittedEnsemble:
     """Given posteriors calibrated, and weights under which held-out labels are most likely."""
     step("weighing members")
-    codes = held_out.codes
+    codes = held_out.evidence(len(T))
     given = {name: _calibrated(held_out, name, T) for name in problem.given}
     fitted = replace(fitted, given=dict(given))
     likelihoods = [
@@ -211,7 +211,7 @@ def _heard(fitted: FittedEnsemble) -> Array:
 
 def _calibrated(held_out: HeldOut, name: str, T: Array) -> Calibration:
     logs = log_probabilities(as_posterior(held_out.layers[name], len(T), name))
-    return calibrate(logs, held_out.codes, T)
+    return calibrate(logs, held_out.evidence(len(T)), T)
 
 
 def _clearly_less_noise(

@@ -265,7 +265,8 @@ class Judges(NamedTuple):
         seen = self.noise_of(held_out)
         noise = self.noise._replace(transition=seen.transition, anchors=seen.anchors)
         noise = noise._replace(guessed=0.0, least=np.nan, most=np.nan)
-        calibration = calibrate(self._scores_of(held_out), held_out.codes, seen.transition)
+        evidence = held_out.evidence(self.data.n_classes)
+        calibration = calibrate(self._scores_of(held_out), evidence, seen.transition)
         gaussians = calibration.applied_to(self.fitted.gaussians)
         codes, n_classes = self.data.codes, self.data.n_classes
         opinion = Opinion(noise, np.ones(len(codes)), partial(_as_labelled, n_classes, codes))
@@ -317,7 +318,9 @@ def fit_judges(
     else:
         found = fit_both_shapes(data, problem.classes, choice, rng)
         memorised = gap > SETTINGS.judge_gap
-        held_out = Held(problem.held_out.joined(names), problem.held_out.codes, memorised)
+        held_out = Held(
+            problem.held_out.joined(names), problem.held_out.evidence(problem.n_classes), memorised
+        )
         fitted = held_out.best_of(found)
     inside = Composition.from_rows(fitted.trust, data.codes, data.n_classes)
     return Judges(names, data, fitted, inside)

@@ -132,7 +132,7 @@ def fit_members(
     for shape, data in shapes:
         name, kernel_map = shape
         step(f"estimating {name}" + ("" if kernel_map is None else ", mapped"))
-        noisy = NoisySamples(shape.seen(held_out.layers[name]), held_out.codes, T)
+        noisy = NoisySamples(shape.seen(held_out.layers[name]), held_out.evidence(len(T)), T)
         best = best_candidate(_both_ways(data, opinion, sums[shape]), noisy)
         if name not in found or best.nll < found[name].nll - SETTINGS.clear_gain:
             found[name] = best._replace(kernel_map=kernel_map)

@@ -22,10 +22,21 @@ STACK = "stack"
 
 
 class HeldOut(NamedTuple):
-    """Layers (given posteriors among them) and noisy class codes of held-out samples."""
+    """Layers (given posteriors among them) and noisy class codes of held-out samples.
+
+    ``known`` are the classes of samples that were taken from the training samples, where their
+    label is known to be right; -1 elsewhere.
+    """
 
     layers: Layers
     codes: Array
+    known: Array | None = None
+
+    def evidence(self, n_classes: int) -> Array:
+        """Codes of labels that are to be likely: noisy ones, and those that are known."""
+        if self.known is None:
+            return self.codes
+        return np.where(self.known < 0, self.codes, self.known + np.int64(n_classes))
 
     def joined(self, names: Sequence[str]) -> Features:
         """Some layers side by side."""
@@ -36,7 +47,9 @@ class HeldOut(NamedTuple):
         if len(self.codes) <= n:
             return self
         rows = evenly_spaced(len(self.codes), n)
-        return HeldOut({k: some_rows(X, rows) for k, X in self.layers.items()}, self.codes[rows])
+        layers = {name: some_rows(X, rows) for name, X in self.layers.items()}
+        known = None if self.known is None else self.known[rows]
+        return HeldOut(layers, self.codes[rows], known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,8 +172,11 @@ class Problem:
             **{name: some_rows(X, held) for name, X in self.layers.items()},
             **{name: p[held] for name, p in self.given.items()},
         }
-        noisy = self.codes if self.uncorrected is None else self.uncorrected
-        held_out = HeldOut(layers, noisy[held]).at_most(self.most_held_out)
+        held_out = HeldOut(layers, self.codes[held])
+        if self.uncorrected is not None and self.trusted is not None:
+            known = np.where(self.trusted[held], self.codes[held], -1)
+            held_out = HeldOut(layers, self.uncorrected[held], known)
+        held_out = held_out.at_most(self.most_held_out)
         return replace(self.only(kept), held_out=held_out)
 
     @property
