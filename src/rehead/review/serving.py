@@ -113,8 +113,7 @@ def listen(address: Address) -> socket.socket:
             continue
         return listening
     which = f"port {tried[0]} is" if len(tried) == 1 else f"ports {PORT} to {PORT + TRIED - 1} are"
-    raise OSError(
-        errno.EADDRINUSE,
+    raise OSError(  # without its number: "[Errno 98]" helps nobody
         f"The {which} in use, perhaps by another review. Choose another with --port, or 0 for any.",
     )
 
