@@ -1,5 +1,6 @@
 """The page in a real browser: one key decides, saves, and shows the next."""
 
+import json
 import re
 import time
 from dataclasses import replace
@@ -115,7 +116,8 @@ def test_a_batch_of_a_pair_without_its_exceptions_and_one_undo(served, desk, ope
     page.wait_for_selector(".tile")
     tiles = page.locator(".tile input")
     n = tiles.count()
-    tiles.nth(0).focus()
+    title = page.locator(".grid h1").inner_text()
+    # The keys work at once: nobody has to find the first sample with Tab or the mouse.
     page.keyboard.press("Space")
     page.keyboard.press("ArrowRight")
     wait_until(page, "document.querySelectorAll('.tile input')[1] === document.activeElement")
@@ -129,6 +131,22 @@ def test_a_batch_of_a_pair_without_its_exceptions_and_one_undo(served, desk, ope
     wait_until(page, "document.getElementById('saving').textContent.includes('taken back')")
     desk.catch_up()
     assert desk.standings.counts()["decided"] == 0
+    wait_until(page, f"document.querySelectorAll('.tile').length === {n}")
+    assert page.locator(".grid h1").inner_text() == title
+
+
+def test_a_batch_that_is_taken_back_is_shown_again_not_the_next_pair(served, desk, open_page):
+    page = open_page(served)
+    page.keyboard.press("p")
+    page.wait_for_selector(".tile")
+    title = page.locator(".grid h1").inner_text()
+    page.keyboard.press("Enter")
+    wait_saved(page)
+    page.wait_for_selector(".tile")
+    assert page.locator(".grid h1").inner_text() != title
+    page.keyboard.press("z")
+    wait_until(page, "document.getElementById('saving').textContent.includes('taken back')")
+    wait_until(page, f"document.querySelector('.grid h1')?.innerText === {json.dumps(title)}")
 
 
 def test_two_tabs_share_the_work(served, desk, open_page):

@@ -9,7 +9,7 @@ from rehead.review.serving import Address, hosts_of, listen, only_page_of
 def test_a_port_in_use_is_named_and_otherwise_the_next_is_taken():
     first = listen(Address(port=0))
     port = first.getsockname()[1]
-    with pytest.raises(OSError, match=rf"port {port} is in use.*--port"):
+    with pytest.raises(OSError, match=rf"^The port {port} is in use.*--port"):
         listen(Address(port=port))
     second, third = listen(Address()), listen(Address())
     assert second.getsockname()[1] != third.getsockname()[1]

@@ -134,7 +134,7 @@ class App {
     say(what);
     this.note(what);
     if (answer.again) this.review.put(answer.again);
-    else if (this.view === "pairs") this.pairs.load();
+    else if (this.view === "pairs") this.pairs.undone(answer.undone);
     else this.review.reset();
   }
 

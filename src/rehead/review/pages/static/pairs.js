@@ -10,6 +10,7 @@ export class Pairs {
     this.app = app;
     this.pairs = [];
     this.chosen = null;
+    this.sent = []; // pairs of this tab's batches, the last one at the end
     this.samples = [];
     this.unchecked = new Set();
   }
@@ -48,6 +49,7 @@ export class Pairs {
     const label = action === "keep" ? null : this.chosen.suggested;
     const body = { id: newId(), who: this.app.who, rows, action, label };
     this.app.outbox.add("/api/batch", body, { rows, batch: true });
+    this.sent.push({ pair: this.chosen, rows });
     this.app.tell({ rows });
     this.app.review.drop(rows);
     say(`${rows.length} decided. Z takes all of them back.`);
@@ -59,6 +61,14 @@ export class Pairs {
 
   saved() {
     if (this.app.view === "pairs") this.load();
+  }
+
+  // Enter must not change another pair than the one that was taken back.
+  undone(rows) {
+    const back = new Set(rows);
+    const at = this.sent.findLastIndex((one) => one.rows.some((row) => back.has(row)));
+    if (at >= 0) this.chosen = this.sent.splice(at, 1)[0].pair;
+    return this.load();
   }
 
   pressed(key, event) {
@@ -74,7 +84,21 @@ export class Pairs {
       this.move(event.target, key);
       return true;
     }
+    if (key.startsWith("arrow") && this.unfocused) {
+      this.focusFirst();
+      return true;
+    }
     return false;
+  }
+
+  // Nothing in the view has the focus: it was just opened, or what had it is gone.
+  get unfocused() {
+    return document.activeElement === document.body || document.activeElement === this.main;
+  }
+
+  focusFirst() {
+    const box = this.main.querySelector(".tile input");
+    if (box) box.focus({ preventScroll: true });
   }
 
   move(from, key) {
@@ -106,8 +130,7 @@ export class Pairs {
       }),
     );
     this.main.replaceChildren(h("div", { class: "pairing" }, list, this.grid()));
-    const box = this.main.querySelector(".tile input");
-    if (box && document.activeElement === document.body) box.focus({ preventScroll: true });
+    if (this.unfocused) this.focusFirst();
   }
 
   grid() {
