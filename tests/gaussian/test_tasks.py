@@ -136,7 +136,9 @@ def test_a_lost_worker_is_an_error_that_names_the_file(at_once):
     part = Number(0, some_rows(ON_DISK, np.array([5, 6])))
     with (
         run_on(Broken(at_once)),
-        pytest.raises(LostWorkerError, match=r"two\.npy \(a child was killed\).*fewer workers"),
+        pytest.raises(
+            LostWorkerError, match=r"two\.npy was lost \(a child was killed\).*fewer workers"
+        ),
     ):
         list(map_parts(squared, [part], 1e12, ON_DISK))
 

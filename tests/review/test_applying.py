@@ -88,3 +88,25 @@ def test_clean_labels_of_another_number_are_refused(folder):
         )
     assert not (folder / "c.csv").exists()  # told before anything is written
     assert not (folder / "new.safetensors").exists()
+
+
+def test_true_labels_may_be_missing_but_not_be_of_other_classes(folder):
+    true = np.load(folder / "clean.npy")
+    (folder / "some.csv").write_text(
+        "truth\n" + "\n".join(str(t) if i % 2 else "" for i, t in enumerate(true)) + "\n"
+    )
+    (folder / "other.csv").write_text("truth\n" + "nonsense\n" * len(true))
+    source = source_of(folder)
+    outputs = Outputs(head=folder / "new.safetensors")
+    done = apply_decisions(
+        folder / "head.safetensors", source, outputs=outputs, truth=f"{folder / 'some.csv'}:truth"
+    )
+    noisy = np.load(folder / "y.npy")
+    assert done.gain.right_labels[0] == pytest.approx((noisy == true)[1::2].mean())
+    with pytest.raises(ValueError, match=r"is one of the classes.*right column"):
+        apply_decisions(
+            folder / "head.safetensors",
+            source,
+            outputs=outputs,
+            truth=f"{folder / 'other.csv'}:truth",
+        )

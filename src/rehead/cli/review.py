@@ -63,6 +63,8 @@ def review(
     check_shown(source, texts, table)
     subject = open_subject(path, source, own if any(own) else looks)
     typer.echo(subject.report.summary(0))
+    n = int(subject.report.suspect.sum())
+    typer.echo(f"{n} suspects: another label is more probable than the given one.")
     if subject.shown is not None and subject.shown.note:
         typer.echo(subject.shown.note)
     if subject.shown is None:
@@ -106,9 +108,17 @@ def apply(
         Path | None, typer.Option(help="Held-out features, for the weights of the layers.")
     ] = None,
     validation_labels: Labels = None,
+    held_out: Annotated[
+        bool,
+        typer.Option(
+            "--held-out/--no-held-out", help="Use the held-out samples of a folder of `clean`."
+        ),
+    ] = True,
     truth: Annotated[
         str | None,
-        typer.Option(help="True labels of the same samples, where they are known: FILE:COLUMN."),
+        typer.Option(
+            help="True labels of the same samples: FILE:COLUMN; blank where they are not known."
+        ),
     ] = None,
 ) -> None:
     """Write corrected labels and weights from decisions, and fit the head again with them."""
@@ -130,7 +140,7 @@ def apply(
         source,
         log,
         outputs=Outputs(output, new_head),
-        validation=_validation(head, data, validation, validation_labels),
+        validation=_validation(head, data, validation, validation_labels) if held_out else None,
         truth=truth,
     )
     changed, trusted = int(done.corrected.changed.sum()), int(done.corrected.trusted.sum())

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from rehead._labels import in_type_of
 from rehead._typing import Array
+from rehead._values import first_few
 from rehead._warnings import warn
 from rehead.audit.files import check_network, known_columns
 from rehead.files.cleaned import CleanedFolder
-from rehead.files.places import read_column
 from rehead.files.samples import Source, check_beside, read_samples
+from rehead.report.contents import truth_codes
+from rehead.report.truths import read_truth
 from rehead.review.corrected import Corrected, corrected_labels, write_corrected
 from rehead.review.log import DecisionLog
 from rehead.review.refitting import Gain, gain_of, refit
@@ -165,9 +165,14 @@ def _warn_of_other_heads(log: DecisionLog, subject: Subject) -> None:
 
 def _true_labels(truth: str, subject: Subject, source: Source) -> Array:
     check_beside(truth, source, "true labels")
-    labels = in_type_of(read_column(truth), subject.report.classes)
+    labels = read_truth(truth, source.data)
     if len(labels) != len(subject):
         raise ValueError(
             f"{truth} has {len(labels)} true labels, and there are {len(subject)} samples."
         )
-    return np.asarray(labels)
+    if not (truth_codes(subject.report, labels) >= 0).any():
+        raise ValueError(
+            f"No true label of {truth} is one of the classes, which are "
+            f"{first_few(subject.report.classes.tolist())}. Is it the right column?"
+        )
+    return labels

@@ -10,6 +10,7 @@ from rehead._typing import Array
 from rehead.audit.report import LabelReport
 from rehead.audit.scoring import score_labels
 from rehead.ensemble import LayerEnsemble
+from rehead.report.contents import truth_codes
 from rehead.review.corrected import Corrected
 from rehead.review.subject import Subject, take
 
@@ -39,11 +40,14 @@ class Gain(NamedTuple):
     accuracy: tuple[float, float] | None = None
 
     def __str__(self) -> str:
+        if not (self.relabelled or self.kept or self.out_of_scope):
+            return "Nothing is decided yet, so nothing changes. Decisions: rehead review."
         lines = [
             f"{self.relabelled} labels corrected, {self.kept} kept, {self.out_of_scope} out "
             "of scope.",
             f"Estimated wrong labels: {_change(self.noise)}.",
-            f"Suspects: {self.suspects[0]} before, {self.suspects[1]} undecided ones left.",
+            f"Suspects: {self.suspects[0]} by the old head; by the new one {self.suspects[1]} "
+            "that nobody has decided.",
         ]
         if self.right_labels is not None and self.accuracy is not None:
             lines.append(f"Labels that are right: {_change(self.right_labels)}.")
@@ -110,10 +114,12 @@ def gain_of(
     )
     if truth is None:
         return gain
-    truth = np.asarray(truth)
-    right = [float((labels == truth).mean()) for labels in (corrected.given, corrected.labels)]
+    codes = truth_codes(subject.report, truth)
+    known = codes >= 0
+    true = subject.report.classes[codes[known]]
+    right = [float((each[known] == true).mean()) for each in (corrected.given, corrected.labels)]
     hit = [
-        float((model.classes_[_predicted(model, subject.X)] == truth).mean())
+        float((model.classes_[_predicted(model, subject.X)][known] == true).mean())
         for model in (subject.model, refitted.model)
     ]
     return gain._replace(right_labels=(right[0], right[1]), accuracy=(hit[0], hit[1]))
