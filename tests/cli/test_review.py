@@ -96,7 +96,7 @@ def test_two_heads_in_one_folder_have_logs_of_their_own_where_told(decided, succ
         open_log(subject)
     open_log(subject, "other.sqlite").close()
     other = ("apply", "other.safetensors", "X.npy", "--labels", "y.npy", "-o", "c.csv")
-    assert "0 labels corrected" in succeed(*other, "--log", "other.sqlite", "--new-head", "n.st")
+    assert "Nothing is decided yet" in succeed(*other, "--log", "other.sqlite", "--new-head", "n.st")
     with pytest.warns(ReheadWarning, match=r"No decision .* was made with this head.*--log"):
         apply_decisions("other.safetensors", Source("X.npy", "y.npy"))
 
