@@ -95,8 +95,9 @@ def test_two_heads_in_one_folder_have_logs_of_their_own_where_told(decided, succ
     with pytest.raises(LogError, match="--log FILE"):
         open_log(subject)
     open_log(subject, "other.sqlite").close()
-    other = ("apply", "other.safetensors", "X.npy", "--labels", "y.npy", "-o", "c.csv")
-    assert "Nothing is decided yet" in succeed(*other, "--log", "other.sqlite", "--new-head", "n.st")
+    other = ("apply", "other.safetensors", "X.npy", "--labels", "y.npy", "--log", "other.sqlite")
+    said = succeed(*other, "-o", "c.csv", "--new-head", "n.st")
+    assert "Nothing is decided yet" in said
     with pytest.warns(ReheadWarning, match=r"No decision .* was made with this head.*--log"):
         apply_decisions("other.safetensors", Source("X.npy", "y.npy"))
 
