@@ -238,7 +238,7 @@ def cut_rows(X: Features | OfRows, span: slice) -> Features:
     return JoinedFeatures([cut_rows(part, span) for part in X.parts])
 
 
-def row_spans(n: int, width: int) -> Iterator[slice]:
+def row_spans(n: int, width: int, entries: int | None = None) -> Iterator[slice]:
     """Rows in spans whose tables of ``width`` columns are small; multiples of a block.
 
     Examples
@@ -246,7 +246,8 @@ def row_spans(n: int, width: int) -> Iterator[slice]:
     >>> list(row_spans(2000, 2**12))
     [slice(0, 1024, None), slice(1024, 2000, None)]
     """
-    size = max(ENTRIES // max(width, 1) // BLOCK, 1) * BLOCK
+    entries = ENTRIES if entries is None else entries
+    size = max(entries // max(width, 1) // BLOCK, 1) * BLOCK
     return (slice(a, min(a + size, n)) for a in range(0, n, size))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rehead import LayerEnsemble, RobustGaussianClassifier, score_labels
+from rehead.audit import judging
 from rehead.audit.judging import judge_in_blocks, predict_in_blocks
 from rehead.verdicts import LabelVerdicts
 
@@ -14,7 +15,7 @@ class Echo:
     """Says of each label what it was asked: many classes, so that blocks are short."""
 
     def __init__(self, usual=True):
-        self.classes_ = np.arange(2000)
+        self.classes_ = np.arange(8000)
         self.usual, self.sizes, self.checked = usual, [], 0
 
     def judge_labels(self, X, codes, leave_out):
@@ -60,6 +61,17 @@ class TestBlocks:
         left_out = wanted is not False
         assert (found.known == left_out).all()
         np.testing.assert_array_equal(found.typical, X[:, 0] + 1000 * codes * left_out)
+
+    def test_are_large_where_the_model_cuts_them_itself(self, asked, monkeypatch):
+        X, codes, wanted = asked
+        model = Echo()
+        model.fitted_ = None  # only that it is there counts
+        judge_in_blocks(model, X, codes, wanted)
+        assert model.sizes == [2000]
+        monkeypatch.setattr(judging, "COPIED", 3 * 1024)
+        found = judge_in_blocks(model, X, codes, wanted)
+        assert model.sizes[1:] == [1024, 976]
+        np.testing.assert_array_equal(found.best, codes)
 
     def test_a_model_that_cannot_tell_what_is_usual_gives_nan(self, asked):
         X, codes, wanted = asked

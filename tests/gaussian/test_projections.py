@@ -49,3 +49,15 @@ def test_classes_that_are_absurdly_far_apart_are_refused():
     means = np.array([[0.0, 0.0], [0.0, 1e100]])
     with pytest.raises(ValueError, match=r"In feature 1 the classes are 5e.99 standard deviations"):
         tied_gaussians(means, np.eye(2))
+
+
+def test_other_rows_need_nothing_anew(gaussians):
+    X = np.random.default_rng(1).normal(size=(20, 3)).astype(np.float32)
+    every = gaussians.projector(X)
+    some = every.on(X[5:9])
+    assert some._whitened is every._whitened
+    (_, linear, norms), (_, linear_of_all, norms_of_all) = (
+        next(each.both(slice(0, len(each.X)))) for each in (some, every)
+    )
+    np.testing.assert_allclose(linear, linear_of_all[5:9], rtol=1e-5)
+    np.testing.assert_allclose(norms, norms_of_all[5:9], rtol=1e-5)

@@ -13,8 +13,8 @@ from rehead._features import array_of_rows
 from rehead._typing import Array
 from rehead.audit.protocol import LabelJudge
 
-BLOCK_ENTRIES = 2**20
-"""Posteriors in a block, about: 8 MB of them."""
+BLOCK_ENTRIES = 2**22
+"""Posteriors in a block, about: 32 MB of them."""
 FEWEST_ROWS, MOST_ROWS = 512, 8192
 """Rows in a block: enough to keep BLAS busy, few enough for copies of features to be small."""
 

@@ -18,8 +18,10 @@ from rehead.audit.inputs import rows_of, spans
 from rehead.audit.protocol import LabelJudge, SavedJudge
 from rehead.gaussian.tasks import are_sent
 
-SENT_ROWS = 2**18
-"""Rows in a block of an audit that an executor does."""
+FROM_DISK, SENT = 2**16, 2**18
+"""Rows in a block of features on disk, which are read in parts; where an executor does them."""
+COPIED = 2**25
+"""Features in a block of them that may have to be copied: 256 MB, at most."""
 
 
 class Verdicts(NamedTuple):
@@ -65,20 +67,27 @@ def judge_in_blocks(model: LabelJudge, X: Any, codes: Array, wanted: Array | Non
 def _blocks(model: LabelJudge, X: Any, n: int) -> Iterator[tuple[slice, Any]]:
     """Rows of features, block by block.
 
-    Where an executor does the work, blocks of features on disk are large, and are not read: the
-    model cuts them into parts. Not those of posteriors that are given, which it reads as they are.
+    Blocks are large where the model cuts them into parts itself: what it prepares for each, of all
+    classes, takes longer than a thousand rows. They are small where it has the posteriors of a
+    whole block in memory: of several layers, unless an executor does them, or where they are given.
     """
-    given = getattr(model, "given", None)
     layers = X if isinstance(X, Mapping) else {"X": X}
     on_disk = all(isinstance(values, LazyFeatures) for values in layers.values())
-    if not (are_sent() and on_disk and hasattr(model, "fitted_")) or given:
-        for span in spans(n, len(model.classes_)):
-            yield span, rows_of(X, span)
+    one_layer = not isinstance(X, Mapping)
+    cuts = hasattr(model, "fitted_") and not getattr(model, "given", None)
+    if cuts and on_disk and (one_layer or are_sent()):
+        size = SENT if are_sent() else FROM_DISK
+        for a in range(0, n, size):
+            span = slice(a, min(a + size, n))
+            cut = {name: cut_rows(values, span) for name, values in layers.items()}
+            yield span, cut["X"] if one_layer else cut
         return
-    for a in range(0, n, SENT_ROWS):
-        span = slice(a, min(a + SENT_ROWS, n))
-        cut = {name: cut_rows(values, span) for name, values in layers.items()}
-        yield span, cut if isinstance(X, Mapping) else cut["X"]
+    if cuts and one_layer:
+        blocks = row_spans(n, np.shape(X)[-1], COPIED)
+    else:
+        blocks = spans(n, len(model.classes_))
+    for span in blocks:
+        yield span, rows_of(X, span)
 
 
 class Predictions(NamedTuple):

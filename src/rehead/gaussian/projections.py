@@ -8,7 +8,6 @@ no posterior: out there it does not depend on the distance any more, only on the
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
@@ -77,8 +76,8 @@ class Projector:
     def on(self, X: Features) -> Projector:
         """The same, of other rows of the same precision."""
         self._whitened  # noqa: B018 (once for all of them)
-        other = copy.copy(self)
-        other.X = X
+        other = object.__new__(Projector)  # copy() would leave out what is not sent
+        vars(other).update(vars(self), X=X)
         return other
 
     def __getstate__(self) -> dict[str, Any]:
