@@ -17,7 +17,7 @@ from tests.test_out_of_core import same, write_store
 from rehead import RobustGaussianClassifier, score_labels
 from rehead.files.manifest import StoreError
 from rehead.gaussian.tasks import LostWorkerError
-from rehead.scale.cluster import TRIM, dask_cluster
+from rehead.scale.cluster import WORKERS, dask_cluster
 
 pytest.importorskip("distributed", reason="needs the extra dask")
 pytestmark = pytest.mark.filterwarnings("ignore::rehead.ReheadWarning")
@@ -29,14 +29,17 @@ def cluster():
         yield executor
 
 
-def what_there_is():
-    return os.getpid(), os.environ["MALLOC_TRIM_THRESHOLD_"], os.environ["OMP_NUM_THREADS"]
+def process_and_environment():
+    return os.getpid(), dict(os.environ)
 
 
 def test_workers_are_set_up_before_they_start(cluster):
-    pid, trim, threads = cluster.submit(what_there_is).result()
+    pid, environment = cluster.submit(process_and_environment).result()
     assert pid != os.getpid()
-    assert (trim, threads) == (str(TRIM), "1")
+    before = "distributed.nanny.pre-spawn-environ."
+    wanted = {k.removeprefix(before): str(v) for k, v in WORKERS.items() if k.startswith(before)}
+    assert {"MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "OMP_NUM_THREADS"} <= set(wanted)
+    assert {name: environment.get(name) for name in wanted} == wanted
 
 
 @pytest.mark.parametrize(("estimator", "data"), [("mcd", "features"), ("auto", "few")])
