@@ -264,6 +264,17 @@ def test_sweeps_that_are_killed_twenty_times(tmp_path, kills):
     assert kill_sweeps(tmp_path, 1, *kills) == list(kills)
 
 
+def test_a_cluster_does_the_same_work(sweep, tmp_path):
+    pytest.importorskip("distributed", reason="needs the extra dask")
+    elsewhere = dataclasses.replace(
+        sweep, results=Results(tmp_path / "of-the-cluster"), cluster="local"
+    )
+    for each in (sweep, elsewhere):
+        run_sweep(each, CELLS[:1])
+    here, there = (each.results.read(CELLS[0]).measurements for each in (sweep, elsewhere))
+    assert [(m.column, m.accuracy) for m in here] == [(m.column, m.accuracy) for m in there]
+
+
 def test_a_worker_that_is_killed_ends_the_sweep_with_advice(sweep, monkeypatch):
     """As systems do that run out of memory."""
 
@@ -278,7 +289,7 @@ def test_a_worker_that_is_killed_ends_the_sweep_with_advice(sweep, monkeypatch):
             future.set_exception(BrokenProcessPool("a child was terminated"))
             return future
 
-    monkeypatch.setattr("rehead.experiments.sweep.ProcessPoolExecutor", Pool)
+    monkeypatch.setattr("rehead.experiments.sweep.process_pool", Pool)
     two = dataclasses.replace(sweep, jobs=2)
     with pytest.raises(SweepBrokenError, match="start it again, with fewer jobs"):
         run_sweep(two, CELLS)

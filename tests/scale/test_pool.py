@@ -25,16 +25,25 @@ def pool():
         yield executor
 
 
-def what_there_is(_):
+def process_and_threads(_):
+    time.sleep(0.2)  # one process alone would not do all
     return os.getpid(), {name: os.environ.get(name) for name in ONE_THREAD}
 
 
-def test_processes_have_one_thread_and_the_environment_is_left_alone(pool):
+def test_all_processes_are_there_and_have_one_thread(monkeypatch):
+    for name in ONE_THREAD:
+        monkeypatch.delenv(name, raising=False)
+    with process_pool(3) as executor:
+        seen = dict(executor.map(process_and_threads, range(9)))
+    assert len(seen) == 3
+    assert os.getpid() not in seen
+    assert list(seen.values()) == [ONE_THREAD] * 3
+
+
+def test_the_environment_is_left_alone(pool):
     before = {name: os.environ.get(name) for name in ONE_THREAD}
-    pid, seen = pool.submit(what_there_is, 0).result()
-    assert pid != os.getpid()
-    assert seen == ONE_THREAD
-    assert {name: os.environ.get(name) for name in ONE_THREAD} == before
+    with process_pool(1):
+        assert {name: os.environ.get(name) for name in ONE_THREAD} == before
     with environment({"REHEAD_TEST_OF_POOL": "1"}):
         assert os.environ["REHEAD_TEST_OF_POOL"] == "1"
     assert "REHEAD_TEST_OF_POOL" not in os.environ
@@ -110,6 +119,14 @@ def test_a_process_that_is_killed_leaves_no_workers_behind(tmp_path):
     while any(map(is_alive, pids)) and time.monotonic() < until:
         time.sleep(0.05)
     assert not any(map(is_alive, pids))
+
+
+def test_a_script_without_the_usual_if_is_told_so(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("from rehead.scale import process_pool\nwith process_pool(2):\n    pass\n")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    assert done.returncode != 0
+    assert 'needs `if __name__ == "__main__":`' in done.stderr.splitlines()[-1]
 
 
 def test_no_processes_are_no_pool():

@@ -50,6 +50,13 @@ def reproduce(
         typer.Option(help="At most so many cells of each table.", min=1, show_default="all"),
     ] = None,
     jobs: Annotated[int, typer.Option(help="Networks to train at the same time.", min=1)] = 1,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="A Dask cluster that trains them: the address of its scheduler, or local (with "
+            "--jobs workers)."
+        ),
+    ] = None,
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
     cache: Annotated[
         Path | None,
@@ -89,7 +96,7 @@ def reproduce(
     _check_together(what, form, show=show, cells=cells)
     output = _place_of(what, output)
     store = Cache(cache or default_folder(), int(cache_limit * 1e9))
-    asked = Asked(what, scope, Sweep(Results(results), store, jobs))
+    asked = Asked(what, scope, Sweep(Results(results), store, jobs, cluster=cluster))
     if list_cells:
         _list(asked)
         return

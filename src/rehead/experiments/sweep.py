@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rehead.experiments.cache import Cache, digest
 from rehead.experiments.cell import Cell
@@ -20,6 +15,7 @@ from rehead.experiments.plans import columns_of, source_of
 from rehead.experiments.results import NO_DATA, NOT_RUN, RAN, Result, Results
 from rehead.experiments.running import is_same_source, missing_columns, reason_of, run
 from rehead.files.lock import FolderLock, LockedError
+from rehead.scale import dask_cluster, process_pool
 
 Tell = Callable[["Progress"], None]
 _ABSENT: dict[tuple[str, str], str] = {}
@@ -67,6 +63,9 @@ class Sweep:
         Ways to predict, in place of those of each cell's table.
     anew : bool
         Measure again what another version of rehead measured.
+    cluster : str, optional
+        A Dask cluster that does the work, as :func:`rehead.scale.dask_cluster` takes it. Its
+        workers must see results, cache and data under the same names.
     """
 
     results: Results
@@ -74,6 +73,7 @@ class Sweep:
     jobs: int = 1
     columns: tuple[str, ...] | None = None
     anew: bool = False
+    cluster: str | None = None
 
     def wanted(self, cell: Cell) -> Sequence[str]:
         """Ways to predict that a cell is to have."""
@@ -160,22 +160,17 @@ def _groups(cells: Sequence[Cell]) -> list[list[Cell]]:
 
 def _finished(sweep: Sweep, groups: Sequence[list[Cell]]) -> Iterator[list[Result]]:
     """Results of groups, as they come."""
-    if sweep.jobs <= 1:
+    if sweep.jobs <= 1 and sweep.cluster is None:
         for group in groups:
             yield _run_group(sweep, group)
         return
-    # Forking a process that has torch loaded can hang.
-    with ProcessPoolExecutor(
-        sweep.jobs,
-        mp_context=get_context("spawn"),
-        initializer=_begin_worker,
-        initargs=(max(1, (os.cpu_count() or 1) // sweep.jobs),),
-    ) as pool:
-        waiting: list[Future[list[Result]]] = [pool.submit(_run_group, sweep, g) for g in groups]
+    with _workers(sweep) as executor:
+        waiting: list[Future[list[Result]]] = []
         try:
+            waiting += [executor.submit(_run_group, sweep, group) for group in groups]
             for future in as_completed(waiting):
                 yield future.result()
-        except BrokenProcessPool as error:
+        except BrokenExecutor as error:
             raise SweepBrokenError(
                 "A process of the sweep was killed, perhaps for want of memory. What was measured "
                 "is kept: start it again, with fewer jobs."
@@ -185,18 +180,10 @@ def _finished(sweep: Sweep, groups: Sequence[list[Cell]]) -> Iterator[list[Resul
                 future.cancel()
 
 
-def _begin_worker(threads: int) -> None:
-    """One share of the cores; and end with the parent, even where that was killed."""
-    threading.Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
-    import torch
-
-    torch.set_num_threads(threads)
-
-
-def _end_with(parent: Any) -> None:
-    parent.join()
-    # At once, before another sweep comes to the same cell.
-    os.kill(os.getpid(), signal.SIGTERM)
+def _workers(sweep: Sweep) -> AbstractContextManager[Executor]:
+    if sweep.cluster is None:
+        return process_pool(sweep.jobs)
+    return dask_cluster(sweep.cluster, sweep.jobs)
 
 
 def _run_group(sweep: Sweep, cells: Sequence[Cell]) -> list[Result]:

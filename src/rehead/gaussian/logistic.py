@@ -134,7 +134,7 @@ def centred(noisy: NoisyRows, centre: Array) -> Array:
 def _loss(
     X: Array, noisy: NoisyRows, scale: Array, weights: Array, bias: Array
 ) -> tuple[float, Array, Array]:
-    """Mean loss of the labels, and its slopes; ``X`` is centred, the weights are of ``X / scale``."""
+    """Mean loss of the labels, and its slopes. ``X`` is centred, weights are of ``X / scale``."""
     share = (noisy.counts / noisy.counts.sum()).astype(X.dtype)
     of_features = (weights / scale[:, None]).astype(X.dtype)
     bias = bias.astype(X.dtype)

@@ -19,8 +19,8 @@ KEPT = 2**28
 """Bytes that a worker may keep for its next block. By default Dask has workers give memory back at
 once, and ask for it again: that doubled the time of fits."""
 BLOCK = 2**25
-"""Bytes of a block that is taken from what was kept, at most (as much as glibc allows). Once either
-of the two is set, glibc no longer finds the other by itself: larger blocks than 128 kB were asked of
+"""Bytes of a block that is taken from what was kept, at most (as much as glibc allows). Once one of
+the two is set, glibc no longer finds the other by itself: blocks of more than 128 kB were asked of
 the system each time, which took a third of the time of fits."""
 LARGE = 2**16
 """Bytes of an array from which on it is not sent with every part."""

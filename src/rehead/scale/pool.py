@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Executor, ProcessPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
+from multiprocessing.synchronize import Barrier
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """What keeps linear algebra in a new process from starting threads that it never needs."""
@@ -37,15 +39,33 @@ def process_pool(n: int | None = None) -> Iterator[Executor]:
     if n < 1:
         raise ValueError(f"There must be 1 process or more, got {n}.")
     context = get_context("spawn")
-    with ProcessPoolExecutor(n, mp_context=context, initializer=_end_with_parent) as pool:
+    begin = (context.Barrier(n),)
+    with ProcessPoolExecutor(n, mp_context=context, initializer=_begin, initargs=begin) as pool:
         with environment(ONE_THREAD):
-            pool.submit(os.getpid).result()  # all of them are started now
+            # A pool starts a process only when none is idle, and until all are there none is.
+            _wait_for([pool.submit(os.getpid) for _ in range(n)])
         yield pool
 
 
-def _end_with_parent() -> None:
-    """A process that was killed leaves nobody behind: its workers would wait for work forever."""
+def _wait_for(started: Sequence[Future[int]]) -> None:
+    try:
+        for future in started:
+            future.result()
+    except BrokenProcessPool as error:
+        raise RuntimeError(
+            "The processes of a pool ended as soon as they were started. A script that uses a pool "
+            'needs `if __name__ == "__main__":` around what it does, since each process runs it '
+            "first. Otherwise memory may be short: ask for fewer processes."
+        ) from error
+
+
+def _begin(together: Barrier) -> None:
+    """Wait for the others; and end with the parent, even where that is killed.
+
+    Workers would wait for work forever otherwise.
+    """
     threading.Thread(target=_wait_for_parent, daemon=True).start()
+    together.wait()
 
 
 def _wait_for_parent() -> None:
