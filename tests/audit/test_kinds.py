@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from rehead import RobustGaussianClassifier, score_labels
-from rehead.audit.kinds import KINDS, kinds_of, p_of_distances, small_p_values
+from rehead.audit.kinds import (
+    KINDS,
+    false_share,
+    kinds_of,
+    ordinary_share,
+    p_of_distances,
+    quality_of_strange,
+)
 
 
 def test_what_the_rules_say(report):
@@ -17,16 +24,36 @@ def test_what_the_rules_say(report):
 
 
 def test_an_outlier_is_nothing_else():
-    p = np.array([0.9, 1e-6, 0.5])
-    found = kinds_of(np.zeros(3), np.ones(3), np.array([0.9, 0.9, 0.5]), p, np.ones(3))
+    ordinary = ordinary_share(np.array([0.9, 1e-6, 0.5]), np.ones(3), np.ones(3))
+    found = kinds_of(np.zeros(3), np.ones(3), np.array([0.9, 0.9, 0.5]), ordinary)
     assert found.tolist() == ["wrong label", "out of distribution", "ambiguous"]
 
 
 def test_without_p_values_only_what_is_far_is_strange():
     distance = np.random.default_rng(0).chisquare(4, size=100)
     distance[7] = 500.0
-    found = kinds_of(np.zeros(100), np.zeros(100), np.ones(100), np.full(100, np.nan), distance)
+    ordinary = ordinary_share(np.full(100, np.nan), distance, np.zeros(100))
+    found = kinds_of(np.zeros(100), np.zeros(100), np.ones(100), ordinary)
     assert np.flatnonzero(found != "ok").tolist() == [7]
+
+
+def test_labels_of_strange_samples_are_not_right(blobs):
+    """Of samples from elsewhere none has a right label, and they are counted as wrong ones."""
+    X, y = blobs(sizes=(200,) * 3, d=5, distance=8.0)
+    X[:30] = 60.0 + np.random.default_rng(1).normal(size=(30, 5))
+    report = score_labels(RobustGaussianClassifier(random_state=0).fit(X, y), X, y)
+    assert (report.kind[:30] == "out of distribution").all()
+    assert report.quality[:30].max() <= 0.1
+    assert (report.quality[30:] < 0.5).sum() <= 3  # one in ten that is called so may be ordinary
+    assert report.noise_rate == pytest.approx(0.05, abs=0.01)
+    assert set(range(30)) <= set(report.order[:33].tolist())
+
+
+def test_samples_that_are_not_called_strange_keep_their_quality():
+    rng = np.random.default_rng(0)
+    quality = rng.random(500)
+    ordinary = ordinary_share(rng.random(500), rng.chisquare(5, size=500), np.zeros(500))
+    np.testing.assert_array_equal(quality_of_strange(quality, ordinary), quality)
 
 
 class TestDistances:
@@ -35,7 +62,7 @@ class TestDistances:
         rng = np.random.default_rng(d)
         for _ in range(20):
             p = p_of_distances(rng.chisquare(d, size=2000), np.arange(2000) % 4)
-            assert not small_p_values(p, 0.05).any()
+            assert false_share(p).min() > 0.05
 
     @pytest.mark.parametrize("squared", [np.zeros(60), np.ones(60), np.append(np.ones(59), 9.0)])
     def test_without_spread_nothing_is_strange(self, squared):
@@ -61,23 +88,23 @@ class TestDistances:
         assert (report.kind == "out of distribution").mean() < 0.01
 
 
-class TestSmallPValues:
+class TestFalseShare:
     def test_the_rule_word_for_word(self):
         rng = np.random.default_rng(0)
         for _ in range(50):
             p = rng.random(40) ** 3
             ks = [k for k in range(1, 41) if (p <= 0.2 * k / 40).sum() >= k]
             limit = 0.2 * max(ks) / 40 if ks else -1.0
-            np.testing.assert_array_equal(small_p_values(p, 0.2), p <= limit)
+            np.testing.assert_array_equal(false_share(p) <= 0.2, p <= limit)
 
     def test_nan_is_never_small(self):
         p = np.array([np.nan, 1e-9, np.nan, 0.9])
-        assert small_p_values(p, 0.1).tolist() == [False, True, False, False]
-        assert not small_p_values(np.full(3, np.nan), 0.1).any()
+        assert (false_share(p) <= 0.1).tolist() == [False, True, False, False]
+        assert np.isnan(false_share(np.full(3, np.nan))).all()
 
     def test_ordinary_ones_are_seldom_called_small(self):
         rng = np.random.default_rng(0)
-        calls = [small_p_values(rng.random(1000), 0.1).sum() for _ in range(300)]
+        calls = [(false_share(rng.random(1000)) <= 0.1).sum() for _ in range(300)]
         assert np.mean(np.array(calls) > 0) < 0.16  # 0.1 in expectation
         assert np.mean(calls) < 1
 
@@ -87,7 +114,7 @@ class TestSmallPValues:
         for _ in range(200):
             p = rng.random(1000)
             p[:100] *= 1e-3
-            called = small_p_values(p, 0.1)
+            called = false_share(p) <= 0.1
             shares.append(called[100:].sum() / max(called.sum(), 1))
             assert called[:100].mean() > 0.9
         assert np.mean(shares) < 0.11

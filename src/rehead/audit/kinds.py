@@ -4,7 +4,7 @@
    classes of which none fits. Two p-values are looked at, each for *all* judged samples together,
    by the step-up rule of Benjamini and Hochberg, so that of the samples called so, only a small
    share (``FALSE_OUTLIERS``) is expected to be ordinary. A bare threshold would call its own share
-   of any clean data outliers.
+   of any clean data outliers. What is called so has no right label: its quality is lessened.
 
    - :func:`rehead.typicality`, a rank among trusted training samples. It needs no assumption, but
      it cannot tell strange samples that are a part of the training set from the last of the usual.
@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import ndtr, ndtri
+from scipy.stats import false_discovery_control
 
 from rehead._typing import Array
 
@@ -40,28 +41,57 @@ FEW_SAMPLES = 50
 """A class of fewer samples is given the spread of all."""
 
 
-def kinds_of(
-    given: Array, suggested: Array, probability: Array, typical: Array, distance: Array
-) -> Array:
+def kinds_of(given: Array, suggested: Array, probability: Array, ordinary: Array) -> Array:
     """The kind of each sample.
 
-    From its labels (codes), the suggestion's probability, the p-value of its being usual, and its
-    squared distance to the nearest class.
+    From its labels (codes), the suggestion's probability, and its :func:`ordinary_share`.
 
     Examples
     --------
     >>> import numpy as np
     >>> given, suggested = np.array([0, 0, 0, 1]), np.array([0, 1, 1, 1])
-    >>> typical, distance = np.array([0.9, 0.5, 0.7, 0.001]), np.ones(4)
-    >>> kinds_of(given, suggested, np.array([0.9, 0.9, 0.6, 0.9]), typical, distance).tolist()
+    >>> ordinary = np.array([1.0, 1.0, 0.7, 0.01])
+    >>> kinds_of(given, suggested, np.array([0.9, 0.9, 0.6, 0.9]), ordinary).tolist()
     ['ok', 'wrong label', 'ambiguous', 'out of distribution']
     """
-    p_values = (typical, p_of_distances(distance, suggested))
-    # Half of the false calls for each.
-    outlier = np.any([small_p_values(p, FALSE_OUTLIERS / 2) for p in p_values], axis=0)
-    rules = [outlier, probability < CLEAR, suggested != given]
+    rules = [ordinary <= FALSE_OUTLIERS, probability < CLEAR, suggested != given]
     found: Array = np.select(rules, [OUTLIER, AMBIGUOUS, WRONG], OK)
     return found
+
+
+def ordinary_share(typical: Array, distance: Array, nearest: Array) -> Array:
+    """Of the samples that are as strange as this one or more, the share expected to be ordinary.
+
+    From p-values of each sample's being usual, and its squared distance to the nearest class (its
+    code).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> typical, distance = np.array([0.9, 0.5, 0.7, 0.001]), np.ones(4)
+    >>> ordinary_share(typical, distance, np.zeros(4, int)).tolist()
+    [1.0, 1.0, 1.0, 0.008]
+    """
+    found = np.ones(len(typical))
+    for p in (typical, p_of_distances(distance, nearest)):
+        # Whichever is smaller counts, so each is expected to call ordinary samples half as often.
+        np.fmin(found, 2.0 * false_share(p), out=found)
+    return found
+
+
+def quality_of_strange(quality: Array, ordinary: Array) -> Array:
+    """Quality of labels, less for samples that are out of distribution: none of the labels is right.
+
+    Samples that are not called so keep their quality, so that clean data loses nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quality_of_strange(np.array([0.9, 0.9]), np.array([0.5, 0.01])).round(3).tolist()
+    [0.9, 0.009]
+    """
+    lessened: Array = np.where(ordinary <= FALSE_OUTLIERS, quality * ordinary, quality)
+    return lessened
 
 
 def p_of_distances(squared: Array, nearest: Array) -> Array:
@@ -91,21 +121,18 @@ def p_of_distances(squared: Array, nearest: Array) -> Array:
     return p
 
 
-def small_p_values(p: Array, share: float) -> Array:
-    """Which p-values are small beyond chance, by the rule of Benjamini and Hochberg.
+def false_share(p: Array) -> Array:
+    """Of the p-values that are this small or smaller, the share that is expected by chance.
 
-    The largest k is sought for which k p-values are at most ``share * k / n``: by chance alone
-    ``share * k`` would be. NaN is never small.
+    The rule of Benjamini and Hochberg as a number: n p / k for the k-th smallest of n, or that of a
+    larger one if that is less. NaN where there is no p-value.
 
     Examples
     --------
     >>> import numpy as np
-    >>> small_p_values(np.array([0.001, 0.04, 0.5, 0.9]), 0.05).tolist()
-    [True, False, False, False]
+    >>> false_share(np.array([0.001, 0.04, 0.5, 0.9])).round(3).tolist()
+    [0.004, 0.08, 0.667, 0.9]
     """
-    ranked = np.sort(p)  # NaN last
-    below = np.flatnonzero(ranked <= share * np.arange(1, len(p) + 1) / len(p))
-    if not len(below):
-        return np.zeros(len(p), bool)
-    small: Array = p <= ranked[below[-1]]
-    return small
+    found, told = np.full(len(p), np.nan), ~np.isnan(p)
+    found[told] = false_discovery_control(p[told])
+    return found

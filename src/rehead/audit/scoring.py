@@ -12,7 +12,7 @@ from rehead._perrow import number_type
 from rehead._typing import Array
 from rehead.audit.inputs import check_in_sample, check_recognised, count_labels, sample_ids
 from rehead.audit.judging import Verdicts, judge_in_blocks
-from rehead.audit.kinds import kinds_of
+from rehead.audit.kinds import kinds_of, ordinary_share, quality_of_strange
 from rehead.audit.pipelines import as_judge
 from rehead.audit.protocol import LabelJudge
 from rehead.audit.report import LabelReport
@@ -90,9 +90,12 @@ def score_labels(
     check_recognised(wanted, found.known)
     warn_of_other_labels(model, X, codes, found.known)
     noise = model.noise_
+    ordinary = ordinary_share(found.typical, found.distance, found.best)
+    if noise is not None:  # else the quality is the plain posterior
+        found = found._replace(quality=quality_of_strange(found.quality, ordinary))
     rate = float(1.0 - found.quality.mean())
     least, most = _range_of_rates(rate, noise)
-    kind = kinds_of(codes, found.best, found.probability, found.typical, found.distance)
+    kind = kinds_of(codes, found.best, found.probability, ordinary)
     return LabelReport(
         given=model.classes_[codes],
         quality=found.quality,
