@@ -80,7 +80,7 @@ def ordinary_share(typical: Array, distance: Array, nearest: Array) -> Array:
 
 
 def quality_of_strange(quality: Array, ordinary: Array) -> Array:
-    """Quality of labels, less for samples that are out of distribution: none of the labels is right.
+    """Quality of labels, less for samples that are out of distribution: none is right.
 
     Samples that are not called so keep their quality, so that clean data loses nothing.
 
