@@ -91,6 +91,8 @@ def test_about_clean_needs_a_small_rate_and_few_suspects(report):
     assert headline(fine) == "LabelReport(450 labels: about clean)"
     assert "up to 15% wrong, how many is unclear" in headline(replace(fine, noise_rate_error=0.06))
     assert "about clean" not in headline(replace(fine, noise_rate=0.05))
+    anything = replace(fine, noise_least=0.0, noise_most=0.9)
+    assert "up to 90% wrong, how many is unclear" in headline(anything)
 
 
 @pytest.mark.parametrize(

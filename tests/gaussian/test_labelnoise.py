@@ -130,3 +130,5 @@ def test_the_verdict_calls_labels_clean_only_within_the_error(planted):
     )
     clean = noise._replace(wrong=SETTINGS.standard_errors * noise.rate_error)
     assert clean.verdict() == "The labels are about clean."
+    anything = clean._replace(least=0.0, most=0.97)
+    assert "do not tell how many labels are wrong: up to 97% may be" in anything.verdict()

@@ -11,7 +11,7 @@ from rehead._values import visible
 from rehead.audit.kinds import KINDS, OK
 from rehead.audit.review import expected_wrong, n_review
 from rehead.audit.scores import LabelScores
-from rehead.gaussian.labelnoise import DOUBTFUL, about, between
+from rehead.gaussian.labelnoise import ANY_SHARE, DOUBTFUL, about, between
 from rehead.gaussian.settings import SETTINGS
 
 SHOWN = 5
@@ -59,8 +59,7 @@ def noise_in_words(scores: LabelScores) -> str:
     rate, error = scores.noise_rate, scores.noise_rate_error
     if np.isnan(error):
         return f"{about(rate)} wrong by the posterior alone (the noise was not measured)"
-    # Few samples leave the rate open, yet some labels may be wrong beyond doubt.
-    nothing_found = rate <= SETTINGS.standard_errors * error and scores.suspect.mean() < FEW
+    nothing_found = _nothing_found(scores)
     if _cannot_tell(scores):
         least, most = scores.noise_least, scores.noise_most
         if np.isnan(least):
@@ -75,7 +74,15 @@ def noise_in_words(scores: LabelScores) -> str:
 
 def _cannot_tell(scores: LabelScores) -> bool:
     """Whether so much is open that finding nothing means nothing."""
+    if _nothing_found(scores) and scores.noise_most > ANY_SHARE:
+        return True
     return scores.noise_rate_error > SETTINGS.told_share
+
+
+def _nothing_found(scores: LabelScores) -> bool:
+    # Few samples leave the rate open, yet some labels may be wrong beyond doubt.
+    reach = SETTINGS.standard_errors * scores.noise_rate_error
+    return bool(scores.noise_rate <= reach and scores.suspect.mean() < FEW)
 
 
 def _kinds(kind: Array) -> str:

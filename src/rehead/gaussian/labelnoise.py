@@ -32,8 +32,8 @@ from rehead.gaussian.steps import remembered
 
 DOUBTFUL = "wrong, or too hard to tell by these features"
 """What the share stands for: where classes overlap, the two cannot be distinguished."""
-
-
+ANY_SHARE = 0.5
+"""If more labels than this may be wrong, that none was found means nothing."""
 OF_HARD_SAMPLES = ("guessed", "least", "most")
 """Fields of a noise model that a file may lack."""
 
@@ -270,6 +270,8 @@ def between(least: float, most: float) -> str:
 
 
 def _sentence(noise: NoiseModel, reach: float) -> str:
+    if noise.wrong <= reach and noise.most > ANY_SHARE:
+        return f"These features do not tell how many labels are wrong: up to {noise.most:.0%} may be"
     if noise.wrong <= reach:
         most = "" if np.isnan(noise.most) else f": at most {max(noise.most, 0.01):.0%} are wrong"
         return f"The labels are about clean{most}"
