@@ -85,7 +85,7 @@ def read_content(name: str, folder: Path) -> dict[str, Any]:
     if not path.exists():
         raise FileNotFoundError(
             f"Figure {name} was not collected: there is no {path}. Call `rehead reproduce "
-            f"figure{name}`."
+            f"figure{name}` without --show, with the same --results, --profile and --data."
         )
     try:
         content = json.loads(path.read_bytes())
