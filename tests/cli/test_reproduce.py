@@ -185,6 +185,7 @@ def test_progress_in_words():
     assert progress_text(Progress(0, 1, float("nan"))) == "1 cell to run"
     said = progress_text(Progress(1, 4, 61.0, Result(cell)))
     assert said == f"{cell.name}, 1 of 4 cells, about 2 min left"
+    assert progress_text(Progress(4, 4, 0.0, Result(cell))) == f"{cell.name}, 4 of 4 cells"
     failed = progress_text(Progress(1, 4, float("nan"), replace(Result(cell), status="not run")))
     assert failed == f"{cell.name} (not run), 1 of 4 cells"
 

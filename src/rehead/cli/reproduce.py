@@ -30,7 +30,7 @@ def reproduce(
     what: Annotated[
         str,
         typer.Argument(
-            help="table1 to table8, table1-variations (5 and 6 too), figure1a, ..., theorem, all, "
+            help="table1 to table8, table1-variations (3, 5 and 6 too), figure1a, ..., theorem, all, "
             "page, or a cell by its name."
         ),
     ],
@@ -251,7 +251,8 @@ def _run_cells(asked: Asked) -> None:
 def progress_text(progress: Progress) -> str:
     """What the bar, or the log, says."""
     left = progress.seconds_left
-    guess = "" if math.isnan(left) else f", about {math.ceil(left / 60)} min left"
+    known = not math.isnan(left) and progress.done < progress.total
+    guess = f", about {math.ceil(left / 60)} min left" if known else ""
     cells = "cell" if progress.total == 1 else "cells"
     if progress.result is None:
         return f"{progress.total} {cells} to run"

@@ -22,7 +22,7 @@ class Variation(NamedTuple):
     tables : sequence of str
         Those that it is tried on.
     method : str
-        The training method that it is tried with.
+        The training method that it is tried with; of table 3, D2L as well.
     """
 
     text: str
