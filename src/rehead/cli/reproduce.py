@@ -30,8 +30,8 @@ def reproduce(
     what: Annotated[
         str,
         typer.Argument(
-            help="table1 to table8, table1-variations (3, 5 and 6 too), figure1a, ..., theorem, all, "
-            "page, or a cell by its name."
+            help="table1 to table8, table1-variations (3, 5 and 6 too), figure1a, ..., theorem, "
+            "all, page, or a cell by its name."
         ),
     ],
     profile: Annotated[

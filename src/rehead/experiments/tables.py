@@ -99,8 +99,9 @@ def varied_cells(profile: str = "quick", table: str = "5") -> list[Cell]:
             for network in ("resnet34", "densenet100")
         ]
     if table == "3":  # what D2L adds to plain training
+        plain = Cell("3", "resnet44-wide", "cifar10", "uniform", 0.4, profile=profile)
         return [
-            Cell("3", "resnet44-wide", "cifar10", "uniform", 0.4, method, 0, profile, variation=name)
+            dataclasses.replace(plain, method=method, variation=name)
             for name in chosen
             for method in ("cross-entropy", "d2l")
         ]

@@ -157,13 +157,13 @@ def training_sheet(rows: Rows) -> Sheet:
     pair = (SOFTMAX, ROG)
     columns = [f"{column}, {_noise(kind)}" for kind in VARIED_NOISES for column in pair]
     printed = [f"{rows.printed[kind][column]:.2f}" for kind in VARIED_NOISES for column in pair]
-    theirs = np.mean([rows.printed[kind][ROG] - rows.printed[kind][SOFTMAX] for kind in NOISY])
+    gains = [rows.printed[kind][ROG] - rows.printed[kind][SOFTMAX] for kind in NOISY]
     tried = [
         name
         for name in dict.fromkeys(c.variation for c in varied_cells() if c.data == rows.data)
         if VARIATIONS[name].method == rows.method
     ]
-    lines = [["printed", *printed, signed(theirs), NOTHING]]
+    lines = [["printed", *printed, signed(float(np.mean(gains))), NOTHING]]
     lines += [
         [
             VARIATIONS[name].text if name else "as in the table",
