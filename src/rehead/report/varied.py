@@ -78,14 +78,10 @@ class Rows(NamedTuple):
             if (e.data, e.method) == (self.data, self.method)
         }
 
-    def gain(self, variation: str = "", column: str = ROG) -> float:
-        """Mean of a column above the softmax, with noise, in points; NaN where it was not run."""
-        found = [
-            self.values(column, kind, variation).mean() - values.mean()
-            for kind in NOISY
-            if len(values := self.values(SOFTMAX, kind, variation))
-            and len(self.values(column, kind, variation))
-        ]
+    def gain(self, variation: str = "", column: str = ROG, over: str = SOFTMAX) -> float:
+        """Mean of a column above another, with noise, in points; NaN where it was not run."""
+        pairs = [[self.values(name, kind, variation) for name in (column, over)] for kind in NOISY]
+        found = [a.mean() - b.mean() for a, b in pairs if len(a) and len(b)]
         return float(np.mean(found)) if len(found) == len(NOISY) else float("nan")
 
     def distance(self, variation: str = "", column: str = ROG) -> float:
