@@ -29,7 +29,8 @@ TINY = ["--profile", "tiny", "--data", "digits", "--cells", "1"]
 def test_a_cell_is_run_once_and_shown(invoke, asked, tmp_path):
     first = invoke("reproduce", "table5", *TINY, *asked)
     assert first.exit_code == 0, first.output
-    assert "1 of 1 cells" in first.stderr
+    assert "1 of 1 cell" in first.stderr
+    assert "1 cells" not in first.stderr
     files = list((tmp_path / "results").rglob("*.json"))
     assert len(files) == 1
     before = files[0].read_bytes()
@@ -181,8 +182,10 @@ def places():
 def test_progress_in_words():
     cell = table_cells("7")[0]
     assert progress_text(Progress(0, 4, float("nan"))) == "4 cells to run"
+    assert progress_text(Progress(0, 1, float("nan"))) == "1 cell to run"
     said = progress_text(Progress(1, 4, 61.0, Result(cell)))
     assert said == f"{cell.name}, 1 of 4 cells, about 2 min left"
+    assert progress_text(Progress(4, 4, 0.0, Result(cell))) == f"{cell.name}, 4 of 4 cells"
     failed = progress_text(Progress(1, 4, float("nan"), replace(Result(cell), status="not run")))
     assert failed == f"{cell.name} (not run), 1 of 4 cells"
 

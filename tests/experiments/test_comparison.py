@@ -119,5 +119,8 @@ def test_deviations_are_named(results):
     assert "embeddings" in " ".join(rows["twitter_pos", ""].deviations)
     assert "binary words" in " ".join(rows["reuters8", ""].deviations)
     assert "Tiny ImageNet stands in" in " ".join(rows["cifar10", "tinyimagenet32"].deviations)
+    (digits,) = compare("7", results, data="digits").rows
+    assert "digits32 in place of the paper's data" in digits.deviations
+    assert "outside images that are generated" in digits.deviations
     printed = compare("2", results, "paper").rows
     assert not any(row.deviations for row in printed if row.printed)

@@ -100,7 +100,9 @@ def test_a_variation_changes_cells_of_its_table_only():
     assert {cell.variation for cell in cells} == set(VARIATIONS)
     assert all(cell.table in VARIATIONS[cell.variation].tables for cell in cells)
     for cell in cells:
-        assert cell.method == VARIATIONS[cell.variation].method
+        # Table 3 has D2L beside plain training: what it adds is the question there.
+        beside = {"d2l"} if cell.table == "3" else set()
+        assert cell.method in {VARIATIONS[cell.variation].method, *beside}
     assert {cell.data for cell in cells if cell.variation == "tf-idf"} == {"reuters8"}
     assert "none" not in {cell.noise for cell in cells if cell.variation == "with-true-class"}
     for cell in cells:

@@ -1,11 +1,17 @@
 """Figures and the theorem: kept, then drawn."""
 
+from pathlib import Path
+
 import pytest
+from PIL import Image
 
 from rehead.experiments.cache import Cache
+from rehead.experiments.checksums import mark_of
 from rehead.experiments.figures.cells import NothingToDrawError, Request
+from rehead.experiments.figures.drawing import read_content
+from rehead.experiments.figures.registry import FIGURES
 from rehead.experiments.results import Results
-from rehead.experiments.theory.kept import keep_theorem
+from rehead.experiments.theory.kept import keep_theorem, read_theorem
 from rehead.report.figures import (
     caption_sheet,
     collect_all,
@@ -15,6 +21,35 @@ from rehead.report.figures import (
     kept_in,
     theorem_sheet,
 )
+
+ROOT = Path(__file__).parents[2]
+QUICK = ROOT / "results" / "quick"
+
+
+def assert_shows(content, name):
+    """The committed pictures carry the mark of this content."""
+    fix = "run `rehead reproduce page -o docs/reproduction.md`, and commit what it writes"
+    (mark,) = mark_of(content).values()
+    with Image.open(ROOT / "docs" / "figures" / f"{name}.png") as picture:
+        assert picture.text["Description"] == mark, fix
+    assert mark in (ROOT / "docs" / "figures" / f"{name}.svg").read_text(encoding="utf-8"), fix
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_committed_pictures_show_what_is_kept(name):
+    assert_shows(read_content(name, QUICK / "figures"), name)
+
+
+def test_the_committed_picture_of_the_theorem_too():
+    assert_shows(read_theorem(QUICK), "theorem")
+
+
+@pytest.mark.parametrize("name", ["1a", "2a", "2b", "2c", "5"])
+def test_figures_of_results_are_those_of_the_committed_results(name, tmp_path):
+    """Others are made from features, which are not committed; 1c is simulated."""
+    found = FIGURES[name].collect(Request(Results(ROOT / "results"), Cache(tmp_path)))
+    kept = read_content(name, QUICK / "figures")
+    assert mark_of(found) == mark_of(kept), f"run `rehead reproduce figure{name}`, and commit"
 
 
 @pytest.fixture

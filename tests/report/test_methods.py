@@ -7,10 +7,12 @@ import pytest
 
 from rehead.experiments.comparison import compare
 from rehead.experiments.results import Results
-from rehead.experiments.tables import table_cells
+from rehead.experiments.tables import table_cells, varied_cells
+from rehead.experiments.variations import VARIATIONS
 from rehead.report.methods import (
     beyond,
     d2l_text,
+    d2l_tried,
     gain_spread,
     memorised_text,
     repeated,
@@ -73,6 +75,21 @@ def test_d2l_that_never_turns_says_nothing_else(tmp_path):
     assert text == "*D2L* turns in 0 of 1 row, one seed each."
 
 
+@pytest.mark.parametrize(("gain", "said"), [(1.0, "stays open"), (20.0, "So this is a reason: ")])
+def test_changes_that_were_tried_with_d2l(gain, said, tmp_path):
+    results = Results(tmp_path)
+    tried = [c for c in varied_cells("quick", "3") if c.variation == "augmented"]
+    assert {c.method for c in tried} == {"cross-entropy", "d2l"}
+    for cell in (*tried, *(replace(c, variation="") for c in tried)):
+        above = gain if cell.variation and cell.method == "d2l" else 0.0
+        results.write(result_of(cell, softmax=50.0 + above))
+    text = d2l_tried(results, "quick")
+    crops = f'"{VARIATIONS["augmented"].text}"'
+    assert f"one seed: +0.0 (as in the table), {gain:+.1f} ({crops}). Printed: +22.8." in text
+    assert said in text
+    assert f'Not run: "{VARIATIONS["more-images"].text}".' in text
+
+
 def test_a_table_without_d2l_does_not_speak_of_it():
     assert d2l_text(compare("4", RESULTS)) == ""
 
@@ -92,5 +109,6 @@ def test_the_spread_of_a_gain_is_said():
 def test_without_results(nothing):
     assert repeated_text(compare("3", nothing)) == ""
     assert d2l_text(compare("3", nothing)) == ""
+    assert d2l_tried(nothing, "quick").startswith("No change of the training was tried with D2L.")
     assert memorised_text(compare("4", nothing)) == "Too few rows ran to tell why."
     assert "not known" in gain_spread(compare("1", nothing))

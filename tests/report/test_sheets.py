@@ -55,6 +55,11 @@ def test_the_terminal_gets_no_escape_codes():
     assert to_rich(SHEET).row_count == 2
 
 
+def test_the_title_of_a_narrow_table_is_one_line():
+    sheet = Sheet("Figure 2a. Generative classifiers", ["file"], [["a.png"]])
+    assert render(sheet).splitlines()[0] == "Figure 2a. Generative classifiers"
+
+
 def test_names_of_number_columns_do_not_widen_the_terminal():
     wide = SHEET._replace(header=["noise_kind", "a name of many words", "RoG"])
     assert max(map(len, render(wide._replace(notes=[])).splitlines())) < 45

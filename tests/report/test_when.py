@@ -68,3 +68,25 @@ def test_a_network_that_fits_less_than_the_right_labels_has_memorised_nothing():
     cell = Cell("5", "fcn", "reuters8", "uniform", 0.4)
     assert memorised(result_of(cell, fitted=0.5, noise_rate=0.4)) == 0.0
     assert memorised(result_of(cell, fitted=0.7, noise_rate=0.4)) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("reuters", "twitter", "verdict"),
+    [
+        (1.0, 1.0, "it is not for want of trimming"),
+        (9.0, 9.0, "since it trims too little"),
+        (9.0, 1.0, None),
+    ],
+)
+def test_what_small_classes_do(reuters, twitter, verdict, tmp_path):
+    results = Results(tmp_path)
+    for data, gain in (("reuters8", reuters), ("twitter_pos", twitter)):
+        for rate in RATES:
+            cell = Cell("5", "fcn", data, "uniform", rate)
+            results.write(result_of(cell, LDA_ensemble=50.0, RoG=55.0))
+            narrow = Cell("5", "fcn", data, "uniform", rate, variation="narrow")
+            results.write(result_of(narrow, LDA_ensemble=50.0, RoG=50.0 + gain))
+    said = when_text(text_tables(results, "quick"))
+    assert f"Reuters-8: {reuters:+.1f}, as in the table +5.0" in said
+    assert (" So " in said.split("*Small classes.*")[1]) == (verdict is not None)
+    assert verdict is None or verdict in said

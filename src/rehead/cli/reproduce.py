@@ -30,8 +30,8 @@ def reproduce(
     what: Annotated[
         str,
         typer.Argument(
-            help="table1 to table8, table1-variations (5 and 6 too), figure1a, ..., theorem, all, "
-            "page, or a cell by its name."
+            help="table1 to table8, table1-variations (3, 5 and 6 too), figure1a, ..., theorem, "
+            "all, page, or a cell by its name."
         ),
     ],
     profile: Annotated[
@@ -252,18 +252,20 @@ def _run_cells(asked: Asked) -> None:
 
         run_sweep(asked.sweep, chosen, tell)
     for reason, n in reasons.items():
-        typer.echo(f"{n} of {todo} cells: {reason}", err=True)
+        typer.echo(f"{n} of {todo} {'cell' if todo == 1 else 'cells'}: {reason}", err=True)
 
 
 def progress_text(progress: Progress) -> str:
     """What the bar, or the log, says."""
     left = progress.seconds_left
-    guess = "" if math.isnan(left) else f", about {math.ceil(left / 60)} min left"
+    known = not math.isnan(left) and progress.done < progress.total
+    guess = f", about {math.ceil(left / 60)} min left" if known else ""
+    cells = "cell" if progress.total == 1 else "cells"
     if progress.result is None:
-        return f"{progress.total} cells to run"
+        return f"{progress.total} {cells} to run"
     cell, status = progress.result.cell.name, progress.result.status
     state = "" if status == "ran" else f" ({status})"
-    return f"{cell}{state}, {progress.done} of {progress.total} cells{guess}"
+    return f"{cell}{state}, {progress.done} of {progress.total} {cells}{guess}"
 
 
 def _shown(asked: Asked, output: Path | None, form: str) -> str:

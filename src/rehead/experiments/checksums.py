@@ -34,6 +34,11 @@ def with_checksum(content: Mapping[str, Any]) -> dict[str, Any]:
     return {**read, CHECKSUM: digest(read)}
 
 
+def mark_of(content: Mapping[str, Any]) -> dict[str, str]:
+    """What a picture carries, so that a test can tell which content it shows."""
+    return {"Description": with_checksum(content)[CHECKSUM]}
+
+
 def without_checksum(content: Mapping[str, Any]) -> dict[str, Any]:
     """The content, compared with its checksum."""
     rest = {name: value for name, value in content.items() if name != CHECKSUM}

@@ -90,6 +90,11 @@ class Row(NamedTuple):
         extra = [
             text for name, text in STAND_INS.items() if name in (self.cell.data, self.cell.source)
         ]
+        known = {entry.data for entry in published().of(self.cell.table)} | set(STAND_INS)
+        if self.cell.data not in known:
+            extra.append(f"{self.cell.data} in place of the paper's data")
+        if self.cell.noise == "open-set" and not self.cell.source:
+            extra.append("outside images that are generated")
         return [*deviations(self.cell), *extra]
 
 

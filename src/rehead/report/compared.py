@@ -143,9 +143,9 @@ def notes_of(comparison: Comparison) -> list[str]:
         f"training labels that the network reproduces, in %. {together}"
     )
     if _is_labelled(comparison):
-        text += (
-            " The noise is as the paper reports it; wrong labels: as our labellers made it, in %."
-        )
+        reported = any(row.cell.noise == "semantic" and row.cell.rate for row in comparison.rows)
+        text += " The noise is as the paper reports it;" if reported else " Of the noise,"
+        text += " wrong labels: as our labellers made it, in %."
     found = Counter(text for row in comparison.ran for text in row.deviations)
     n = len(comparison.ran)
     differs = [text if k == n else f"{text} ({k} of {counted(n)})" for text, k in found.items()]

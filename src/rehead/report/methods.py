@@ -8,8 +8,13 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import spearmanr
 
+from rehead.experiments.cell import Cell
 from rehead.experiments.columns.registry import PAPER, ROG, SOFTMAX
 from rehead.experiments.comparison import Comparison, Row, agreement
+from rehead.experiments.published import published
+from rehead.experiments.results import Results
+from rehead.experiments.tables import cell_of, varied_cells
+from rehead.experiments.variations import VARIATIONS
 from rehead.report.compared import agreement_text, counted, named, noise_name, signed
 
 PLAIN = "cross-entropy"
@@ -74,8 +79,52 @@ def d2l_text(comparison: Comparison) -> str:
         f"{fitted:.1f} % of the labels."
     )
     if fitted > 95 and any(row.cell.noise != "none" for row in turned):
-        text += " So it does not keep these networks from memorising. Why is not known."
+        text += (
+            " So it does not keep these networks from memorising. What was tried to find out why "
+            "is below table 3."
+        )
     return text
+
+
+def d2l_tried(results: Results, profile: str) -> str:
+    """What D2L adds to the softmax of plain training where one thing of the training is changed."""
+    cells = [cell for cell in varied_cells(profile, "3") if cell.method == "d2l"]
+    whole = [replace(cells[0], variation=""), *cells]
+    gains = {cell: _d2l_gain(cell, results) for cell in whole}
+    said = [f"{signed(gain)} ({_change(cell)})" for cell, gain in gains.items() if gain is not None]
+    left = [_change(cell) for cell, gain in gains.items() if gain is None]
+    not_run = f" Not run: {', '.join(left)}." if left else ""
+    if len(said) < 2:
+        return f"No change of the training was tried with D2L.{not_run}"
+    printed = _printed_d2l_gain(cells[0])
+    text = (
+        f"Softmax of D2L above that of {PLAIN}, {noise_name(cells[0])}, one seed: "
+        f"{', '.join(said)}. Printed: {signed(printed)}."
+    )
+    helps = [_change(cell) for cell in cells if (gains[cell] or 0.0) > printed / 2]
+    if helps:
+        return f"{text} So this is a reason: {', '.join(helps)}.{not_run}"
+    return (
+        f"{text} None of these changes brings even half of it, so why D2L does not help here stays "
+        f"open. Not tried: all images, the paper's network and its number of epochs.{not_run}"
+    )
+
+
+def _change(cell: Cell) -> str:
+    return f'"{VARIATIONS[cell.variation].text}"' if cell.variation else "as in the table"
+
+
+def _d2l_gain(cell: Cell, results: Results) -> float | None:
+    """Points of the softmax above plain training; None where one of the two did not run."""
+    found = [results.read(c) for c in (cell, replace(cell, method=PLAIN))]
+    own, plain = (r.accuracy(SOFTMAX) if r is not None else float("nan") for r in found)
+    return None if np.isnan(own - plain) else own - plain
+
+
+def _printed_d2l_gain(cell: Cell) -> float:
+    same = replace(cell, variation="")
+    printed = {cell_of(e, cell.profile): e.accuracy[SOFTMAX] for e in published().of("3")}
+    return printed[same] - printed[replace(same, method=PLAIN)]
 
 
 def beyond(row: Row) -> float:

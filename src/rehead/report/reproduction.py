@@ -30,7 +30,13 @@ from rehead.report.findings import (
     table_findings,
     text_rows,
 )
-from rehead.report.methods import d2l_text, gain_spread, memorised_text, repeated_text
+from rehead.report.methods import (
+    d2l_text,
+    d2l_tried,
+    gain_spread,
+    memorised_text,
+    repeated_text,
+)
 from rehead.report.reproduced import summary_sheet
 from rehead.report.semantic import labellers_text, semantic_text
 from rehead.report.sheets import render
@@ -171,6 +177,11 @@ class Page:
     def d2l(self, table: str) -> str:
         """Where D2L turned in a table, and what that did."""
         return d2l_text(self.compared(table))
+
+    @property
+    def d2l_tried(self) -> str:
+        """What changes of the training do to D2L in table 3."""
+        return d2l_tried(self.results, self.profile)
 
     @property
     def memorised(self) -> str:

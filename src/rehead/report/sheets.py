@@ -121,12 +121,13 @@ def to_terminal(sheet: Sheet) -> str:
     out = io.StringIO()
     Console(file=out, width=WIDEST, no_color=True).print(to_rich(sheet))
     table = "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").splitlines())
-    return "\n".join([table, *sheet.notes])
+    # A title of the table itself would be broken into the width of a narrow one.
+    return "\n".join([sheet.title, table, *sheet.notes])
 
 
 def to_rich(sheet: Sheet) -> Table:
-    """For a terminal that knows its width."""
-    table = Table(title=sheet.title, title_justify="left")
+    """The table alone, without its title."""
+    table = Table()
     for i, name in enumerate(sheet.header):
         if i < sheet.n_labels:
             table.add_column(name)

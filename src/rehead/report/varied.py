@@ -15,15 +15,20 @@ from rehead.experiments.published import published
 from rehead.experiments.results import NOT_RUN, RAN, Result, Results
 from rehead.experiments.tables import VARIED_NOISES, VARIED_TABLES, table_cells, varied_cells
 from rehead.experiments.variations import VARIATIONS
-from rehead.report.compared import WRONG, named, noise_name, number, signed, spread
+from rehead.report.compared import NOTHING, WRONG, named, noise_name, number, signed, spread
 from rehead.report.methods import PLAIN
 from rehead.report.sheets import Sheet
 
 DATA = ("reuters8", "twitter_pos")
 METHODS = tuple(dict.fromkeys(v.method for v in VARIATIONS.values() if "5" in v.tables))
 IMAGES = (SOFTMAX, "LDA", "RoG last layer", "LDA ensemble", ROG, AUTO, "oracle")
-IMAGE_TABLES = {"1": "network", "6": "labeller"}
+IMAGE_TABLES = {"1": "network", "3": "method", "6": "labeller"}
 """Tables of images that are taken apart, and what else differs between their cells."""
+NOISY = tuple(kind for kind in VARIED_NOISES if kind[0] != "none")
+MEANS = (
+    "Gain: RoG above softmax, mean over the rates of noise, in points. Away: mean distance of "
+    "softmax and RoG from the printed ones with noise, in points."
+)
 LABELS = (
     "Wrong labels, in %. With crops and flips the labels are those of the table. With more images "
     "the labellers are taught anew, in the same way and on as many images, but on other ones: "
@@ -73,19 +78,24 @@ class Rows(NamedTuple):
             if (e.data, e.method) == (self.data, self.method)
         }
 
+    def gain(self, variation: str = "", column: str = ROG, over: str = SOFTMAX) -> float:
+        """Mean of a column above another, with noise, in points; NaN where it was not run."""
+        pairs = [[self.values(name, kind, variation) for name in (column, over)] for kind in NOISY]
+        found = [a.mean() - b.mean() for a, b in pairs if len(a) and len(b)]
+        return float(np.mean(found)) if len(found) == len(NOISY) else float("nan")
+
     def distance(self, variation: str = "", column: str = ROG) -> float:
         """Mean distance of the softmax, and of a column from the printed RoG, with noise.
 
         NaN where it was not run.
         """
-        noisy = [kind for kind in VARIED_NOISES if kind[0] != "none"]
         found = [
             abs(values.mean() - self.printed[kind][printed])
-            for kind in noisy
+            for kind in NOISY
             for ours, printed in ((SOFTMAX, SOFTMAX), (column, ROG))
             if len(values := self.values(ours, kind, variation))
         ]
-        return float(np.mean(found)) if len(found) == 2 * len(noisy) else float("nan")
+        return float(np.mean(found)) if len(found) == 2 * len(NOISY) else float("nan")
 
 
 def text_tables(results: Results, profile: str) -> list[Rows]:
@@ -117,7 +127,7 @@ def unfinished_changes(results: Results, profile: str) -> list[str]:
 
 
 def images_sheet(results: Results, profile: str, table: str) -> Sheet:
-    """Table 1 with uniform noise, or table 6: one change of training at a time."""
+    """Table 1 or 3 with uniform noise, or table 6: one change of training at a time."""
     varied, label = varied_cells(profile, table), IMAGE_TABLES[table]
     labelled = label == "labeller"
     plain = [replace(c, variation="") for c in varied if c.variation == varied[0].variation]
@@ -141,25 +151,39 @@ def images_sheet(results: Results, profile: str, table: str) -> Sheet:
 def training_sheet(rows: Rows) -> Sheet:
     """Softmax and RoG where one thing of the training was changed."""
     pair = (SOFTMAX, ROG)
-    header = ["change", *(f"{column}, {_noise(kind)}" for kind in VARIED_NOISES for column in pair)]
+    columns = [f"{column}, {_noise(kind)}" for kind in VARIED_NOISES for column in pair]
     printed = [f"{rows.printed[kind][column]:.2f}" for kind in VARIED_NOISES for column in pair]
-    lines = [["printed", *printed], ["as in the table", *rows.texts(pair)]]
-    lines += [
-        [VARIATIONS[name].text, *rows.texts(pair, name)]
+    gains = [rows.printed[kind][ROG] - rows.printed[kind][SOFTMAX] for kind in NOISY]
+    tried = [
+        name
         for name in dict.fromkeys(c.variation for c in varied_cells() if c.data == rows.data)
         if VARIATIONS[name].method == rows.method
     ]
+    lines = [["printed", *printed, signed(float(np.mean(gains))), NOTHING]]
+    lines += [
+        [
+            VARIATIONS[name].text if name else "as in the table",
+            *rows.texts(pair, name),
+            signed(rows.gain(name)),
+            number(rows.distance(name)),
+        ]
+        for name in ("", *tried)
+    ]
     title = f"{named(rows.data)}, {rows.method}: one change of training at a time"
     note = f"Seeds: {rows.seeds(False)} as in the table, {rows.seeds(True)} with a change."
-    return Sheet(title, header, lines, [note])
+    return Sheet(title, ["change", *columns, "gain", "away"], lines, [f"{note} {MEANS}"])
 
 
 def inference_sheet(rows: Rows) -> Sheet:
     """Other ways to predict from the networks of the table."""
-    header = ["way to predict", *(_noise(kind) for kind in VARIED_NOISES)]
-    lines = [[column, *rows.texts([column])] for column in (SOFTMAX, ROG, *INFERENCE)]
+    header = ["way to predict", *(_noise(kind) for kind in VARIED_NOISES), "gain"]
+    lines = [
+        [column, *rows.texts([column]), signed(rows.gain(column=column))]
+        for column in (SOFTMAX, ROG, *INFERENCE)
+    ]
     title = f"{named(rows.data)}, {rows.method}: one change of inference at a time"
-    return Sheet(title, header, lines)
+    note = "Gain: above softmax, mean over the rates of noise, in points."
+    return Sheet(title, header, lines, [note])
 
 
 def _noise(kind: tuple[str, float]) -> str:

@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from rehead import _validation as check
-from rehead.experiments.checksums import ChecksumError, with_checksum, without_checksum
+from rehead.experiments.checksums import (
+    ChecksumError,
+    mark_of,
+    with_checksum,
+    without_checksum,
+)
 from rehead.experiments.figures.cells import Content
 from rehead.experiments.figures.registry import FIGURES
 from rehead.experiments.figures.style import SETTINGS
@@ -51,9 +56,10 @@ def draw_figure(name: str, content: Content, folder: Path) -> list[Path]:
     with mpl.rc_context(SETTINGS):
         canvas = Canvas(figsize=record.size, layout="constrained")
         record.draw(content, canvas)
-        for kind, about in (("png", {"Software": None}), ("svg", {"Date": None})):
+        said = {"Title": record.title, **mark_of(content)}
+        for kind, unsaid in (("png", "Software"), ("svg", "Date")):
             buffer = io.BytesIO()
-            canvas.savefig(buffer, format=kind, dpi=DPI, metadata={"Title": record.title, **about})
+            canvas.savefig(buffer, format=kind, dpi=DPI, metadata={**said, unsaid: None})
             written.append(folder / f"{name}.{kind}")
             write_atomically(written[-1], buffer.getvalue())
     return written
@@ -85,7 +91,7 @@ def read_content(name: str, folder: Path) -> dict[str, Any]:
     if not path.exists():
         raise FileNotFoundError(
             f"Figure {name} was not collected: there is no {path}. Call `rehead reproduce "
-            f"figure{name}`."
+            f"figure{name}` without --show, with the same --results, --profile and --data."
         )
     try:
         content = json.loads(path.read_bytes())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rehead._typing import Array
+from rehead.experiments.checksums import mark_of
 from rehead.experiments.theory.closed import truncation
 from rehead.files.atomic import write_atomically
 
@@ -43,7 +44,7 @@ def draw_theorem(result: dict[str, Any], path: str | Path) -> None:
 
     path = Path(path)
     form = path.suffix.lstrip(".") or "png"
-    about = {"Date": None} if form == "svg" else {}
+    about = {**mark_of(result), **({"Date": None} if form == "svg" else {})}
     buffer = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": "rehead"}):
         theorem_drawing(result).savefig(buffer, format=form, dpi=DPI, metadata=about)
