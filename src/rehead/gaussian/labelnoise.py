@@ -271,7 +271,8 @@ def between(least: float, most: float) -> str:
 
 def _sentence(noise: NoiseModel, reach: float) -> str:
     if noise.wrong <= reach and noise.most > ANY_SHARE:
-        return f"These features do not tell how many labels are wrong: up to {noise.most:.0%} may be"
+        many = f"up to {noise.most:.0%} may be"
+        return f"These features do not tell how many labels are wrong: {many}"
     if noise.wrong <= reach:
         most = "" if np.isnan(noise.most) else f": at most {max(noise.most, 0.01):.0%} are wrong"
         return f"The labels are about clean{most}"
