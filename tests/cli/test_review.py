@@ -74,6 +74,7 @@ def test_mistakes_are_named(decided, fail, refuse):
     assert ".csv or" in fail("apply", *head, "-o", "c.xlsx")
     assert "no folder" in refuse("apply", *head, "-o", "no/c.csv")
     assert "Give the features too" in fail("review", "head.safetensors")
+    assert "There is no file or folder nowhere" in fail("review", "nowhere/")
     assert "Review first" in fail("apply", *head, "-o", "c.csv", "--log", "none.sqlite")
     assert "cleaning.json" in fail("review", decided.parent)
 
@@ -120,7 +121,9 @@ def test_a_folder_is_enough_for_a_report(folder, succeed, fail):
     assert "Give the features too" in fail("report", folder / "head.safetensors")
 
 
-def test_review_prints_an_address_that_opens_and_ends_with_ctrl_c(folder):
+@pytest.mark.parametrize("end", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_review_prints_an_address_that_opens_and_ends_in_order(folder, end):
+    """Ctrl+C, `kill`, a closed terminal: then the log is one file, which may be copied."""
     code = "from rehead.cli import app; app()"
     command = [sys.executable, "-c", code, "review", ".", "--no-browser", "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -133,10 +136,11 @@ def test_review_prints_an_address_that_opens_and_ends_with_ctrl_c(folder):
         url = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", said).group(0)
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         assert b"main.js" in opener.open(url, timeout=120).read()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(getattr(signal, end))
         _, errors = process.communicate(timeout=120)
     finally:
         process.kill()
         process.wait()
     assert "Traceback" not in errors
-    assert (folder / "decisions.sqlite").exists()
+    assert "Error" not in errors
+    assert [p.name for p in folder.glob("decisions.sqlite*")] == ["decisions.sqlite"]

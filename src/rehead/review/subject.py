@@ -99,7 +99,8 @@ def open_subject(
     path = Path(head)
     report, samples = audit_source(path, source)
     model = cast(SavedJudge, report.model)  # files hold no other
-    shown = open_shown(report.names, looks or Looks(), numbered=report.ids is None)
+    unnamed = report.ids is None
+    shown = open_shown(report.names, looks or Looks(), numbered=unnamed, data=source.data)
     X = model.inputs_of(samples.layers)
     return Subject(report, X, shown, file_fingerprint(path), path.parent)
 
