@@ -67,6 +67,19 @@ def test_labels_that_were_applied_can_be_fitted_on(decided, succeed):
     succeed("fit", "X.npy", "--labels", "c.csv:label", "-o", "again.safetensors")
 
 
+@pytest.mark.filterwarnings("default::rehead.ReheadWarning")
+def test_a_fit_on_applied_labels_tells_of_samples_out_of_scope(decided, succeed):
+    subject = open_subject("head.safetensors", Source("X.npy", "y.npy"))
+    with open_log(subject) as log:
+        line = Line("5", "out of scope", label_to_json(subject.report.given[5]), None, "suspect")
+        log.append([Entry("client-out", "decision", "Ann", [line], subject.head)])
+    for name in ("c.csv", "c.parquet"):
+        succeed("apply", "head.safetensors", "X.npy", "--labels", "y.npy", "-o", name)
+        said = succeed("fit", "X.npy", "--labels", f"{name}:label", "-o", "again.safetensors")
+        assert f"{name} gives 1 of 120 samples the weight 0" in said
+        assert "`rehead apply --new-head` leaves them out" in said
+
+
 def test_mistakes_are_named(decided, fail, refuse):
     head = ("head.safetensors", "X.npy", "--labels", "y.npy")
     assert "--output" in fail("apply", *head)
