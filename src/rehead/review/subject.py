@@ -65,7 +65,7 @@ class Subject:
     @cached_property
     def names(self) -> list[str]:
         """The id of each sample as the log has it."""
-        return [label_to_json(name) for name in self.report.names.tolist()]
+        return _as_json(self.report.names)
 
     @cached_property
     def suspects(self) -> Array:
@@ -143,11 +143,16 @@ def fingerprint_of(scores: LabelScores) -> str:
     """
     found = hashlib.sha256()
     for column in (scores.names, scores.given):
-        values = column.astype(str) if column.dtype.kind in "mM" else column
-        for value in values.tolist():
-            found.update(label_to_json(value).encode() + b"\n")
+        for value in _as_json(column):
+            found.update(value.encode() + b"\n")
         found.update(b"\0")
     return found.hexdigest()
+
+
+def _as_json(column: Array) -> list[str]:
+    """Ids or labels as the log has them; times as text."""
+    values = column.astype(str) if column.dtype.kind in "mM" else column
+    return [label_to_json(value) for value in values.tolist()]
 
 
 def take(X: Any, rows: Array) -> Any:
