@@ -19,7 +19,6 @@ from rehead.files.places import Place, locate
 from rehead.files.samples import FEATURES, Samples, Source, read_samples
 from rehead.files.tables import is_table, read_table
 
-
 WEIGHT = "weight"
 """The column in which `rehead apply` gives samples that are out of scope the weight 0."""
 
@@ -42,9 +41,9 @@ def _warn_of_weights(source: Source) -> None:
     n = int(np.isin(weights, ("0", "0.0")).sum())
     if n:
         warn(
-            f"{place.file} gives {n} of {len(weights)} samples the weight 0: they are out of scope. "
-            "This fit takes them with the labels that they had. `rehead apply --new-head` leaves "
-            "them out."
+            f"{place.file} gives {n} of {len(weights)} samples the weight 0: they are out of "
+            "scope. This fit takes them with the labels that they had. `rehead apply --new-head` "
+            "leaves them out."
         )
 
 

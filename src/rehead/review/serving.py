@@ -117,7 +117,6 @@ def ended_in_order() -> Iterator[None]:
     The log is closed then, and is one file again. Else the last decisions would be in the file
     that SQLite keeps beside it, and missing from a copy of the log alone.
     """
-
     own = threading.current_thread() is threading.main_thread()  # others must not set signals
     caught = {end for end in ENDS if own and signal.getsignal(end) is signal.SIG_DFL}
     for end in caught:

@@ -84,7 +84,7 @@ def open_shown(
         path = existing(file)
         return texts_of_file(path, column, Known(keys, numbered, _same(path, data)))
     if isinstance(looks.table, (str, os.PathLike)):
-        path = existing(looks.table)
+        path = existing(Path(looks.table))
         return rows_of_file(path, Known(keys, numbered, _same(path, data)))
     return rows_of(looks.table, keys)
 
