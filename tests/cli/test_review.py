@@ -67,6 +67,19 @@ def test_labels_that_were_applied_can_be_fitted_on(decided, succeed):
     succeed("fit", "X.npy", "--labels", "c.csv:label", "-o", "again.safetensors")
 
 
+@pytest.mark.filterwarnings("default::rehead.ReheadWarning")
+def test_a_fit_on_applied_labels_tells_of_samples_out_of_scope(decided, succeed):
+    subject = open_subject("head.safetensors", Source("X.npy", "y.npy"))
+    with open_log(subject) as log:
+        line = Line("5", "out of scope", label_to_json(subject.report.given[5]), None, "suspect")
+        log.append([Entry("client-out", "decision", "Ann", [line], subject.head)])
+    for name in ("c.csv", "c.parquet"):
+        succeed("apply", "head.safetensors", "X.npy", "--labels", "y.npy", "-o", name)
+        said = succeed("fit", "X.npy", "--labels", f"{name}:label", "-o", "again.safetensors")
+        assert f"{name} gives 1 of 120 samples the weight 0" in said
+        assert "`rehead apply --new-head` leaves them out" in said
+
+
 def test_mistakes_are_named(decided, fail, refuse):
     head = ("head.safetensors", "X.npy", "--labels", "y.npy")
     assert "--output" in fail("apply", *head)
@@ -74,6 +87,7 @@ def test_mistakes_are_named(decided, fail, refuse):
     assert ".csv or" in fail("apply", *head, "-o", "c.xlsx")
     assert "no folder" in refuse("apply", *head, "-o", "no/c.csv")
     assert "Give the features too" in fail("review", "head.safetensors")
+    assert "There is no file or folder nowhere" in fail("review", "nowhere/")
     assert "Review first" in fail("apply", *head, "-o", "c.csv", "--log", "none.sqlite")
     assert "cleaning.json" in fail("review", decided.parent)
 
@@ -120,7 +134,9 @@ def test_a_folder_is_enough_for_a_report(folder, succeed, fail):
     assert "Give the features too" in fail("report", folder / "head.safetensors")
 
 
-def test_review_prints_an_address_that_opens_and_ends_with_ctrl_c(folder):
+@pytest.mark.parametrize("end", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_review_prints_an_address_that_opens_and_ends_in_order(folder, end):
+    """Ctrl+C, `kill`, a closed terminal: then the log is one file, which may be copied."""
     code = "from rehead.cli import app; app()"
     command = [sys.executable, "-c", code, "review", ".", "--no-browser", "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -133,10 +149,11 @@ def test_review_prints_an_address_that_opens_and_ends_with_ctrl_c(folder):
         url = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", said).group(0)
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         assert b"main.js" in opener.open(url, timeout=120).read()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(getattr(signal, end))
         _, errors = process.communicate(timeout=120)
     finally:
         process.kill()
         process.wait()
     assert "Traceback" not in errors
-    assert (folder / "decisions.sqlite").exists()
+    assert "Error" not in errors
+    assert [p.name for p in folder.glob("decisions.sqlite*")] == ["decisions.sqlite"]

@@ -130,7 +130,10 @@ def test_the_map_shows_samples_and_filters_them(judged, tmp_path, new_context):
     places[:, 1] += box["y"] - box["x"]  # the field is a square
     tips = {tip_at(page, x, y) for x, y in places} - {None}
     assert tips
-    assert all(re.match(r"img\d+\ngiven (ant|bee|cat)\n", tip) for tip in tips)
+    given = dict(zip(report.names.tolist(), report.given.tolist(), strict=True))
+    for tip in tips:  # the sample's own label, not that of another dot
+        name, label = re.match(r"(img\d+)\ngiven (ant|bee|cat)\n", tip).groups()
+        assert given[name] == label
 
 
 @pytest.mark.parametrize("n_classes", [2, 300])
@@ -218,3 +221,14 @@ def test_a_hundred_thousand_samples_stay_below_five_megabytes(tmp_path, new_cont
     page.goto(target.as_uri())
     page.wait_for_function("performance.getEntriesByName('ready').length === 1")
     wait_shown(page, "100,000 of 100,000")
+
+
+def test_many_classes_with_long_names_stay_small_and_what_is_left_out_is_said(judged, tmp_path):
+    names = [f"{i} {'a long name ' * 300}" for i in range(600)]
+    report, X, _ = judged(600, 2400, labels=names, estimator="sample")
+    target = write_report(report, tmp_path / "r.html", Beside(X))
+    assert target.stat().st_size < 1_500_000
+    page = target.read_text()
+    assert f"{len(np.unique(report.given)) - 500} classes with still fewer wrong labels" in page
+    assert "a long name " * 5 in page
+    assert "a long name " * 7 not in page  # names of classes are cut

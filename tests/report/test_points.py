@@ -38,10 +38,9 @@ def test_row_numbers_need_no_ids(judged):
     assert unpacked(found["rows"], "u4").tolist() == [5, 7, 200]
 
 
-def test_without_room_the_worst_keep_their_ids(judged, monkeypatch):
+def test_without_room_the_worst_keep_their_ids(judged):
     report, _, _ = judged(ids=[f"img{i:03d}" for i in range(300)])
-    monkeypatch.setattr(points, "MOST_IDS", 60)
-    text, left_out = points.ids_of(report, np.arange(300))
+    text, left_out = points.ids_of(report, np.arange(300), room=60)
     assert left_out == 290
     kept = [name for name in text.split("\n") if name]
     assert sorted(kept) == sorted(report.worst(10).tolist())

@@ -105,8 +105,11 @@ def test_other_files_are_refused_and_left_alone(path):
     other = path.with_name("other.sqlite")
     with sqlite3.connect(other) as base:
         base.execute("CREATE TABLE mine (x)")
+    before = other.read_bytes()
     with pytest.raises(LogError, match="holds no decisions"):
         DecisionLog(other, RUN)
+    assert other.read_bytes() == before
+    assert sorted(p.name for p in path.parent.iterdir()) == [path.name, other.name]
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):

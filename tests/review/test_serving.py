@@ -3,6 +3,7 @@
 import pytest
 
 from rehead.files.lock import LockedError
+from rehead.review import serving
 from rehead.review.serving import Address, hosts_of, listen, only_page_of
 
 
@@ -38,3 +39,13 @@ def test_one_page_for_each_file_of_decisions(tmp_path):
     other.release()
     with pytest.raises(FileNotFoundError, match="Make it first"):
         only_page_of(tmp_path / "nowhere" / "decisions.sqlite")
+
+
+def test_a_read_only_folder_says_where_else_decisions_can_go(tmp_path, monkeypatch):
+    def refuse(folder, name):
+        raise PermissionError(13, "Permission denied", f"{folder}/{name}")
+
+    monkeypatch.setattr(serving, "FolderLock", refuse)  # root may write everywhere
+    with pytest.raises(PermissionError, match=r"cannot be written.*--log FILE") as refused:
+        only_page_of(tmp_path / "decisions.sqlite")
+    assert "Errno" not in str(refused.value)

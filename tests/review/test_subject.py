@@ -72,3 +72,22 @@ def test_a_folder_that_is_not_finished_says_so(tmp_path):
     CleanedFolder(tmp_path).write(Cleaning(train={"data": "X.npy"}))
     with pytest.raises(FileNotFoundError, match="not finished"):
         folder_parts(tmp_path)
+
+
+def test_times_can_be_ids(made, tmp_path, decide):
+    from rehead import score_labels
+    from rehead.review.cards import card
+    from rehead.review.desk import Desk
+    from rehead.review.subject import Subject
+
+    X, _, noisy, _ = made()
+    times = np.datetime64("2024-02-01T00:00", "us") + np.arange(len(X)).astype("m8[h]")
+    model = RobustGaussianClassifier(random_state=0).fit(X, noisy)
+    subject = Subject(score_labels(model, X, noisy, ids=times), X, None, "h", tmp_path)
+    desk = Desk(subject, tmp_path / "d.sqlite")
+    row = decide(desk, "suggestion").row
+    assert card(desk, desk.next("Ann", 1)[0])["id"].startswith("2024-02")
+    changed = np.flatnonzero(desk.corrected().changed)
+    assert changed.tolist() == [row]
+    assert desk.corrected().columns()["id"][row] == str(times[row])
+    desk.close()

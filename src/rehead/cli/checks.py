@@ -100,6 +100,7 @@ def head_and_samples(
     head: Path, data: Path | None, labels: str | None, ids: str | None, ignore: list[str] | None
 ) -> tuple[Path, Source, Looks]:
     """The head, the samples, and what they look like as far as a folder of `clean` says it."""
+    from rehead.files.places import existing
     from rehead.files.samples import Source
     from rehead.report.shown import Looks
     from rehead.review import folder_parts
@@ -108,7 +109,7 @@ def head_and_samples(
         need_head(head)
         need_features(data)
         return head, Source(data, labels, ids, ignore or ()), Looks()
-    if not head.is_dir():
+    if not existing(head).is_dir():
         raise ValueError(
             f"Give the features too, after {head}; or a folder of `rehead clean` in place of both."
         )

@@ -310,12 +310,14 @@ def _check_names(folder: CleanedFolder, looks: Mapping[str, str] | None = None) 
     from rehead.audit.inputs import check_ids
     from rehead.report.shown import Looks, open_shown
 
-    samples = read_samples(folder.source())
+    source = folder.source()
+    samples = read_samples(source)
     if samples.ids is not None:
         check_ids(samples.ids, len(samples), "--ids", "Name each sample once")
     places = folder.looks() if looks is None else looks
-    check_shown(folder.source(), places.get("texts"), places.get("table"))
-    open_shown(samples.names, Looks(**places), numbered=samples.ids is None)
+    check_shown(source, places.get("texts"), places.get("table"))
+    unnamed = samples.ids is None
+    open_shown(samples.names, Looks(**places), numbered=unnamed, data=source.data)
 
 
 def _judge(folder: CleanedFolder) -> None:
@@ -340,6 +342,7 @@ def _judge(folder: CleanedFolder) -> None:
             steps=folder_steps(folder.path),
             title=f"Labels of {_name_of_data(folder)}",
             how=_settings(folder.read()),
+            data=folder.source().data,
         )
         typer.echo(f"Report: {write_report(audited.report, folder.report, beside)}")
     typer.echo(f"Next: rehead review {folder.path}")

@@ -74,6 +74,7 @@ def report(
         steps=page_steps(found, Paths(head, None, None), source, samples.left_out, looks),
         title=title or f"Labels of {features.name}",
         how=[("head", str(head)), ("features", str(features))],
+        data=features,
     )
     page = write_report(found, output, beside)
     typer.echo(found.summary(0))

@@ -12,16 +12,39 @@ import typer
 from rehead._labels import in_type_of
 from rehead._typing import Array
 from rehead._validation import RANDOM
+from rehead._warnings import warn
 from rehead.audit.files import check_network, known_columns, warn_of_strangers
 from rehead.audit.protocol import SavedJudge
 from rehead.files.places import Place, locate
 from rehead.files.samples import FEATURES, Samples, Source, read_samples
 from rehead.files.tables import is_table, read_table
 
+WEIGHT = "weight"
+"""The column in which `rehead apply` gives samples that are out of scope the weight 0."""
+
 
 def read_training(source: Source) -> Samples:
     """Training samples."""
-    return _shown(read_samples(source))
+    samples = _shown(read_samples(source))
+    _warn_of_weights(source)
+    return samples
+
+
+def _warn_of_weights(source: Source) -> None:
+    """A review may have found samples that belong to no class; a fit does not leave them out."""
+    path = Path(source.data)
+    place = locate(source.labels, read_table(path) if is_table(path) else None)
+    if place is None or place.table is not None or not is_table(Path(place.file)):
+        return
+    table = read_table(Path(place.file))
+    weights = table.cells(WEIGHT) if WEIGHT in table.columns else np.empty(0, str)
+    n = int(np.isin(weights, ("0", "0.0")).sum())
+    if n:
+        warn(
+            f"{place.file} gives {n} of {len(weights)} samples the weight 0: they are out of "
+            "scope. This fit takes them with the labels that they had. `rehead apply --new-head` "
+            "leaves them out."
+        )
 
 
 def read_for(model: SavedJudge, source: Source, *, labelled: bool = True) -> Samples:

@@ -8,12 +8,12 @@ import numpy as np
 
 from rehead._columns import as_column, missing_rows
 from rehead._typing import Array
-from rehead._values import visible
 from rehead.audit.kinds import KINDS, OUTLIER
 from rehead.audit.review import expected_wrong, n_review
 from rehead.audit.scores import LabelScores
 from rehead.audit.summary import confusions, noise_in_words, review_in_words
 from rehead.evaluation.outputs import read_outputs_as
+from rehead.report.drawing import class_name
 
 MOST_PAIRS = 12
 """Confusions that are listed."""
@@ -184,7 +184,7 @@ def class_rows(scores: LabelScores) -> list[ClassRow]:
         a, b = divmod(pair, C)
         if count > first.get(a, (0, 0))[1]:
             first[a] = (b, count)
-    names = [visible(label) for label in scores.classes.tolist()]
+    names = [class_name(label) for label in scores.classes.tolist()]
     return [
         ClassRow(
             names[c],
@@ -205,7 +205,9 @@ def pairs_of(scores: LabelScores) -> tuple[list[Pair], int]:
     """The most common confusions, and how many more pairs there are."""
     found = confusions(scores)
     codes = {label: code for code, label in enumerate(scores.classes.tolist())}
-    shown = [Pair(visible(a), visible(b), n, codes[a], codes[b]) for a, b, n in found[:MOST_PAIRS]]
+    shown = [
+        Pair(class_name(a), class_name(b), n, codes[a], codes[b]) for a, b, n in found[:MOST_PAIRS]
+    ]
     return shown, max(len(found) - MOST_PAIRS, 0)
 
 

@@ -24,6 +24,8 @@ PALE = 0.2
 RADIUS, WIDEST = 100.0, 12.0
 SHORTEST = 26
 """Letters of a name in a chart."""
+LONGEST_NAME = 80
+"""Letters of the name of a class anywhere on a page."""
 
 
 class Cell(NamedTuple):
@@ -73,6 +75,11 @@ class Graph(NamedTuple):
     nodes: list[Node]
     arrows: list[Arrow]
     left_out: int
+
+
+def class_name(label: object, most: int = LONGEST_NAME) -> str:
+    """The name of a class, or its beginning: it stands on a page many times."""
+    return short(label, min(most, LONGEST_NAME))
 
 
 def short(name: object, most: int = SHORTEST) -> str:

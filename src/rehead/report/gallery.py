@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from rehead._typing import Array
 from rehead._values import visible
 from rehead.audit.scores import LabelScores
+from rehead.report.drawing import class_name
 from rehead.report.packed import data_uri
 from rehead.report.shown import NotShown, Shown
 from rehead.report.shown.base import IMAGE, TEXT
@@ -95,14 +96,14 @@ class Album:
         s, code = self._scores, int(self._truth[row])
         return Card(
             row,
-            visible(s.names[row]),
-            visible(s.given[row]),
-            visible(s.suggested[row]),
+            cut(visible(s.names[row]), LONGEST_TEXT),
+            class_name(s.given[row]),
+            class_name(s.suggested[row]),
             float(s.suggested_probability[row]),
             float(s.quality[row]),
             str(s.kind[row]),
             float(s.typicality[row]),
-            visible(self._classes[code]) if code >= 0 else None,
+            class_name(self._classes[code]) if code >= 0 else None,
             **self._look(row),
         )
 

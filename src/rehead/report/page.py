@@ -51,6 +51,8 @@ class Beside(NamedTuple):
     title : str
     how : sequence of (str, str)
         More to be said of how it was computed.
+    data : path
+        Where the samples were read from.
     """
 
     X: Any = None
@@ -60,6 +62,7 @@ class Beside(NamedTuple):
     steps: Sequence[tuple[str, str]] = ()
     title: str = ""
     how: Sequence[tuple[str, str]] = ()
+    data: str | Path | None = None
 
 
 class Split(NamedTuple):
@@ -135,7 +138,8 @@ def contents_of(report: LabelReport, beside: Beside) -> Contents:
     """All that there is to show."""
     step("what samples look like")
     truth = contents.truth_codes(report, beside.truth)
-    shown = open_shown(report.names, beside.looks, numbered=report.ids is None)
+    unnamed = report.ids is None
+    shown = open_shown(report.names, beside.looks, numbered=unnamed, data=beside.data)
     album = Album(report, shown, truth)
     n_worst = min(len(report), max(AT_LEAST, min(report.n_review(), WORST)))
     strange = report.order[report.kind[report.order] == OUTLIER]

@@ -197,6 +197,7 @@ class DecisionLog:
         if not self.path.absolute().parent.is_dir():
             raise FileNotFoundError(f"There is no folder {self.path.parent} for the decisions.")
         with self._translated():
+            _refuse_others(self.path)
             self._base = _connect(self.path)
             self._reader = _connect(self.path)  # who reads does not wait for the disk
         try:
@@ -282,11 +283,6 @@ class DecisionLog:
             self._base.execute(f"PRAGMA application_id = {APPLICATION}")
 
     def _check(self, run: Run, other_head: bool) -> None:
-        mark = self._base.execute("PRAGMA application_id").fetchone()[0]
-        if mark != APPLICATION:
-            raise LogError(
-                f"{self.path} is a database, but holds no decisions. Choose another file: --log."
-            )
         about = dict(self._base.execute("SELECT name, value FROM about"))
         if about["version"] > VERSION:
             raise LogError(
@@ -319,6 +315,20 @@ class DecisionLog:
 def label_to_json(label: Any) -> str:
     """A label or an id as it stands in the log."""
     return json.dumps(label.item() if isinstance(label, np.generic) else label, ensure_ascii=False)
+
+
+def _refuse_others(path: Path) -> None:
+    """Raise where a file is another program's database, before anything is changed in it."""
+    if not path.exists():
+        return
+    base = sqlite3.connect(path, timeout=PATIENCE)
+    try:
+        tables = base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        mark = base.execute("PRAGMA application_id").fetchone()[0]
+    finally:
+        base.close()
+    if tables and mark != APPLICATION:
+        raise LogError(f"{path} is a database, but holds no decisions. Choose another file: --log.")
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 import getpass
 import secrets
+import signal
 import socket
+import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,10 +88,44 @@ def serve(
         if browser:
             webbrowser.open(url)
         config = uvicorn.Config(guarded, log_level="warning", access_log=False, lifespan="off")
-        uvicorn.Server(config).run(sockets=[listening])
+        with ended_in_order():
+            uvicorn.Server(config).run(sockets=[listening])
     finally:
         desk.close()
         lock.release()
+
+
+def _leave(number: int, frame: object) -> None:
+    """The server has ended by then: it sends itself the signal again."""
+    raise KeyboardInterrupt
+
+
+def _like_kill(number: int, frame: object) -> None:
+    signal.raise_signal(signal.SIGTERM)  # which the server listens to
+
+
+ENDS = {signal.SIGTERM: _leave}
+"""What is done when `kill`, or a terminal that is closed, ends the program."""
+if hasattr(signal, "SIGHUP"):
+    ENDS[signal.SIGHUP] = _like_kill
+
+
+@contextmanager
+def ended_in_order() -> Iterator[None]:
+    """Meanwhile `kill` and a closed terminal end the program as Ctrl+C does.
+
+    The log is closed then, and is one file again. Else the last decisions would be in the file
+    that SQLite keeps beside it, and missing from a copy of the log alone.
+    """
+    own = threading.current_thread() is threading.main_thread()  # others must not set signals
+    caught = {end for end in ENDS if own and signal.getsignal(end) is signal.SIG_DFL}
+    for end in caught:
+        signal.signal(end, ENDS[end])
+    try:
+        yield
+    finally:
+        for end in caught:
+            signal.signal(end, signal.SIG_DFL)
 
 
 def only_page_of(log: Path) -> FolderLock:
@@ -98,6 +135,8 @@ def only_page_of(log: Path) -> FolderLock:
     ------
     LockedError
         If there is one already.
+    PermissionError
+        If the folder is read-only.
     """
     if not log.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {log.parent} for {log.name}. Make it first.")
@@ -107,6 +146,11 @@ def only_page_of(log: Path) -> FolderLock:
         raise LockedError(
             f"Another `rehead review` has {log} open. Use its page: several people can share it. "
             "Or end it first, or keep decisions elsewhere with --log."
+        ) from error
+    except PermissionError as error:
+        raise PermissionError(
+            f"The folder {log.parent} cannot be written: decisions would be lost. Make it "
+            "writable, or keep decisions elsewhere: --log FILE."
         ) from error
 
 

@@ -65,7 +65,7 @@ class Subject:
     @cached_property
     def names(self) -> list[str]:
         """The id of each sample as the log has it."""
-        return [label_to_json(name) for name in self.report.names.tolist()]
+        return _as_json(self.report.names)
 
     @cached_property
     def suspects(self) -> Array:
@@ -99,7 +99,8 @@ def open_subject(
     path = Path(head)
     report, samples = audit_source(path, source)
     model = cast(SavedJudge, report.model)  # files hold no other
-    shown = open_shown(report.names, looks or Looks(), numbered=report.ids is None)
+    unnamed = report.ids is None
+    shown = open_shown(report.names, looks or Looks(), numbered=unnamed, data=source.data)
     X = model.inputs_of(samples.layers)
     return Subject(report, X, shown, file_fingerprint(path), path.parent)
 
@@ -142,11 +143,16 @@ def fingerprint_of(scores: LabelScores) -> str:
     """
     found = hashlib.sha256()
     for column in (scores.names, scores.given):
-        values = column.astype(str) if column.dtype.kind in "mM" else column
-        for value in values.tolist():
-            found.update(label_to_json(value).encode() + b"\n")
+        for value in _as_json(column):
+            found.update(value.encode() + b"\n")
         found.update(b"\0")
     return found.hexdigest()
+
+
+def _as_json(column: Array) -> list[str]:
+    """Ids or labels as the log has them; times as text."""
+    values = column.astype(str) if column.dtype.kind in "mM" else column
+    return [label_to_json(value) for value in values.tolist()]
 
 
 def take(X: Any, rows: Array) -> Any:

@@ -19,6 +19,9 @@ def test_strange_files_are_refused_with_a_reason(photos, monkeypatch):
     monkeypatch.setattr("rehead.report.shown.pictures.MOST_PIXELS", 59_999)
     with pytest.raises(NotShown, match="300 x 200 pixels"):
         shown.picture("a", 64)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10_000)  # a bomb, as Pillow calls it
+    with pytest.raises(NotShown, match="hundreds of millions of pixels"):
+        shown.picture("a", 64)
     monkeypatch.setattr("rehead.report.shown.pictures.LARGEST_FILE", 10)
     with pytest.raises(NotShown, match="too large"):
         shown.picture("a", 64)

@@ -26,6 +26,18 @@ def test_row_numbers_are_ids_only_where_a_table_has_them(tmp_path):
     assert open_shown(np.arange(2), Looks(texts=f"{file}:text"), numbered=True).text(0) == "first"
 
 
+def test_rows_of_the_table_that_samples_come_from_are_in_their_order(tmp_path):
+    """Also where a column that is ignored counts them in another order."""
+    file = tmp_path / "t.csv"
+    file.write_text("id,name,text\n1,1,first\n0,0,second\n")
+    looks = Looks(texts=f"{file}:text")
+    assert open_shown(np.arange(2), looks, numbered=True, data=file).text(0) == "first"
+    file.write_text("id,name,text\n1,0,first\n0,1,second\n")
+    shown = open_shown(np.array(["0", "1"]), Looks(table=file), data=file)  # ids of column "name"
+    assert shown.row("0")["text"] == "first"
+    assert shown.note == ""
+
+
 def test_texts_that_cannot_be_read(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text("name,text\nb,x\na,y\na,z\n")

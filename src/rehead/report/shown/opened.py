@@ -11,7 +11,7 @@ from rehead.files.npy import read_npy
 from rehead.files.places import existing, split_column
 from rehead.report.shown.base import Shown, key_of
 from rehead.report.shown.images import ImageArray, ImageFolder
-from rehead.report.shown.tables import rows_of, rows_of_file, texts_of, texts_of_file
+from rehead.report.shown.tables import Known, rows_of, rows_of_file, texts_of, texts_of_file
 
 
 class Looks(NamedTuple):
@@ -29,7 +29,13 @@ class Looks(NamedTuple):
     table: Any = None
 
 
-def open_shown(names: Array, looks: Looks, *, numbered: bool = False) -> Shown | None:
+def open_shown(
+    names: Array,
+    looks: Looks,
+    *,
+    numbered: bool = False,
+    data: str | os.PathLike[str] | None = None,
+) -> Shown | None:
     r"""What samples look like; None where nothing is given.
 
     Files are matched with ids: images by their path below the folder (with or without ending) or
@@ -44,6 +50,8 @@ def open_shown(names: Array, looks: Looks, *, numbered: bool = False) -> Shown |
     numbered : bool, default=False
         Whether ids are only row numbers (``report.ids is None``). Then the rows of a table that
         has no column "id" are taken in their order.
+    data : path, optional
+        Where the samples were read from. If that is the table to show, its rows are in order.
 
     Raises
     ------
@@ -73,10 +81,16 @@ def open_shown(names: Array, looks: Looks, *, numbered: bool = False) -> Shown |
         if not isinstance(looks.texts, (str, os.PathLike)):
             return texts_of(looks.texts, keys)
         file, column = split_column(str(looks.texts))
-        return texts_of_file(existing(file), column, keys, numbered)
+        path = existing(file)
+        return texts_of_file(path, column, Known(keys, numbered, _same(path, data)))
     if isinstance(looks.table, (str, os.PathLike)):
-        return rows_of_file(existing(Path(looks.table)), keys, numbered)
+        path = existing(Path(looks.table))
+        return rows_of_file(path, Known(keys, numbered, _same(path, data)))
     return rows_of(looks.table, keys)
+
+
+def _same(path: Path, data: str | os.PathLike[str] | None) -> bool:
+    return data is not None and Path(data).exists() and path.samefile(data)
 
 
 def _images(images: Any, keys: list[str]) -> Shown:

@@ -60,7 +60,12 @@ def picture_of_file(file: Path, largest: int) -> bytes:
         raise NotShown(f"The file is no longer there: {file.name}.") from None
     except Image.UnidentifiedImageError:
         raise NotShown("The file is not an image of a known form.") from None
-    except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
+    except Image.DecompressionBombError:
+        raise NotShown(
+            "The image is too large to be shown: it has hundreds of millions of pixels, and "
+            f"{MOST_PIXELS / 1e6:.0f} million is the limit."
+        ) from None
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
         if isinstance(error, NotShown):
             raise
         raise NotShown(f"The image cannot be decoded: {error}.") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rehead._columns import as_column, missing_rows
 from rehead.files.tables import Table, is_table, read_table
@@ -51,10 +51,28 @@ class Rows(OfOneKind):
         return {column: cells[row] for column, cells in self._columns.items()}
 
 
-def texts_of_file(path: Path, column: str | None, keys: Sequence[str], numbered: bool) -> Texts:
+class Known(NamedTuple):
+    """What is known of the samples that a table is about.
+
+    Attributes
+    ----------
+    keys : sequence of str
+        Their ids, as text.
+    numbered : bool
+        Whether ids are only row numbers.
+    own : bool
+        Whether the samples were read from this very table: then its rows are theirs, in order.
+    """
+
+    keys: Sequence[str]
+    numbered: bool
+    own: bool
+
+
+def texts_of_file(path: Path, column: str | None, known: Known) -> Texts:
     """Texts in a column of a table, or lines of a .txt file in the order of the samples."""
     if not is_table(path):
-        return texts_of(_lines(path), keys)
+        return texts_of(_lines(path), known.keys)
     table = read_table(path)
     if column is None and len(table.names) > 1:
         raise ValueError(
@@ -63,7 +81,7 @@ def texts_of_file(path: Path, column: str | None, keys: Sequence[str], numbered:
         )
     name = table.names[0] if column is None else column
     table.check_columns([name])
-    rows, note = _rows_of(table, keys, numbered, but=name)
+    rows, note = _rows_of(table, known, but=name)
     cells = _cells(table, name)
     return Texts({key: cells[row] for key, row in rows.items()}, note)
 
@@ -77,12 +95,12 @@ def texts_of(texts: Any, keys: Sequence[str]) -> Texts:
     return Texts(dict(zip(keys, told, strict=True)))
 
 
-def rows_of_file(path: Path, keys: Sequence[str], numbered: bool) -> Rows:
+def rows_of_file(path: Path, known: Known) -> Rows:
     """Rows of a CSV or Parquet file."""
     if not is_table(path):
         raise ValueError(f"{path} is not a table: .csv, .tsv or .parquet.")
     table = read_table(path)
-    rows, note = _rows_of(table, keys, numbered)
+    rows, note = _rows_of(table, known)
     return Rows({name: _cells(table, name) for name in table.names}, rows, note)
 
 
@@ -99,12 +117,12 @@ def rows_of(frame: Any, keys: Sequence[str]) -> Rows:
     return Rows(columns, {key: row for row, key in enumerate(keys)})
 
 
-def _rows_of(
-    table: Table, keys: Sequence[str], numbered: bool, but: str | None = None
-) -> tuple[dict[str, int], str]:
+def _rows_of(table: Table, known: Known, but: str | None = None) -> tuple[dict[str, int], str]:
     """Row numbers by id: by a column that holds the ids, or in order where they are numbers."""
-    n = len(next(iter(table.columns.values())))
-    if numbered and not (ID in table.names and set(keys) <= set(_cells(table, ID))):
+    n, keys = len(next(iter(table.columns.values()))), known.keys
+    by_id = ID in table.names and set(keys) <= set(_cells(table, ID))
+    # A column "id" of the samples' own table may count them in another order, and be ignored.
+    if known.own or (known.numbered and not by_id):
         if n != len(keys):
             raise ValueError(
                 f"{table.path} has {n} rows, and there are {len(keys)} samples without ids. Give "

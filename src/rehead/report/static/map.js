@@ -45,6 +45,9 @@ class SampleMap {
     [this.canvas, this.over] = figure.querySelectorAll("canvas");
     this.tip = figure.querySelector(".tip");
     this.filters = figure.querySelector("form");
+    for (const name of ["given", "suggested"]) {
+      this.filters.elements[name].append(...this.points.labels.map((label, code) => new Option(label, code)));
+    }
     this.visible = new Uint8Array(this.points.n).fill(1);
     this.bits = Uint8Array.from(this.points.kind, (k) => 1 << k);
     this.colour = new Int16Array(this.points.labels.length).fill(-1);
