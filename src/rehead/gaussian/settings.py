@@ -166,7 +166,7 @@ class Settings:
         0.01, "nats per label by which a map must be better, at least"
     )
     standard_errors_of_map: float = _setting(
-        3.0, "and standard errors: the best of several maps is better than none by chance"
+        2.5, "and standard errors: the best of several maps is better than none by chance"
     )
     weighings: int = _setting(
         3, "times that columns are weighed by what they tell on the map before, at most"
