@@ -146,7 +146,7 @@ class TestChoice:
         nats = {(0.3, 0): 0.4, (0.3, 1): 0.4 - gain / self.ROWS}
         assert self.choose(monkeypatch, nats, d=5)[0] == (0.3, weighed)
 
-    @pytest.mark.parametrize(("d", "weighed"), [(20, 1), (21, 0)])
+    @pytest.mark.parametrize(("d", "weighed"), [(13, 1), (14, 0)])
     def test_they_are_not_weighed_where_rows_are_few(self, monkeypatch, d, weighed):
         nats = {(0.3, 0): 0.4, (0.3, 1): 0.1}
         found, tried = self.choose(monkeypatch, nats, d)
@@ -168,7 +168,7 @@ def test_columns_that_tell_count(seed):
     assert found[4:].min() > 0.5
 
 
-@pytest.mark.parametrize(("n", "d"), [(300, 2), (300, 6), (300, 15), (1200, 6)])
+@pytest.mark.parametrize(("n", "d"), [(300, 2), (300, 6), (300, 10), (1200, 6)])
 @pytest.mark.parametrize("seed", range(4))
 def test_labels_do_not_vouch_for_themselves(n, d, seed):
     """Where no column tells anything, none is weighed, and there is no map."""

@@ -172,7 +172,7 @@ class Settings:
         3, "times that columns are weighed by what they tell on the map before, at most"
     )
     rows_a_column: int = _setting(
-        20, "rows of this sample for each column, at least; with fewer, columns are not weighed"
+        30, "rows of this sample for each column, at least; with fewer, columns are not weighed"
     )
     rows_for_importance: int = _setting(500, "rows that this is averaged over, at most")
     # Several layers (ensemble/).
