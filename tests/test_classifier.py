@@ -552,6 +552,24 @@ class TestFeatureMap:
         linear = RobustGaussianClassifier("sample").fit(X, y).explain()
         assert "mapped" not in linear
 
+    def test_columns_that_were_weighed_are_said_and_kept(self, tmp_path):
+        X, y = rings(1200)
+        useless = np.random.default_rng(1).normal(size=(1200, 4))
+        X, labels = np.hstack([useless, X]), noise.uniform(y, 0.3, random_state=0).labels
+        clf = RobustGaussianClassifier(random_state=0).fit(X, labels)
+        said = "Columns were weighed by what they tell about the labels."
+        assert said in clf.explain()
+        columns = clf.fitted_.kernel_map.importance
+        assert columns[:4].max() < 0.3 < 0.5 < columns[4:].min()
+        clf.save(tmp_path / "model")
+        again = RobustGaussianClassifier.load(tmp_path / "model")
+        assert again.explain() == clf.explain()
+        np.testing.assert_array_equal(again.fitted_.kernel_map.importance, columns)
+        np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
+        forbidden = RobustGaussianClassifier(feature_map="none", random_state=0).fit(X, labels)
+        assert said not in forbidden.explain()
+        assert forbidden.score(X, y) + 0.2 < clf.score(X, y)
+
     def test_the_seed_decides(self):
         X, y = rings(500)
         fit = lambda seed: (  # noqa: E731

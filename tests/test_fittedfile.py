@@ -40,6 +40,22 @@ def test_fields_of_a_map_are_checked(mapped, field, change, match):
         check_gaussians({**arrays, name: change(arrays[name])}, settings)
 
 
+@pytest.mark.parametrize(
+    ("columns", "match"),
+    [
+        (np.ones(2), "importance has shape"),
+        (np.array([1.0, 0.0, 0.5]), "importance must be positive"),
+        (np.array([1.0, np.nan, 0.5]), "importance must be positive"),
+        (np.array([1.0, 1.5, 0.5]), "importance must be between"),
+    ],
+)
+def test_the_importance_of_columns_is_checked(mapped, columns, match):
+    arrays, settings = mapped[0].fitted_.to_state()
+    check_gaussians({**arrays, "kernel_map.importance": np.array([1.0, 0.01, 0.5])}, settings)
+    with pytest.raises(FieldError, match=match):
+        check_gaussians({**arrays, "kernel_map.importance": columns}, settings)
+
+
 @pytest.mark.parametrize("field", ["centre", "scale", "landmarks", "gamma", "projection"])
 def test_a_map_is_whole_or_absent(mapped, field):
     arrays, settings = mapped[0].fitted_.to_state()

@@ -30,7 +30,7 @@ class TestMap:
         data = group_by_class(X, y, y.max() + 1)
         return how(data, np.arange(y.max() + 1), choice, np.random.default_rng(0))
 
-    @pytest.mark.parametrize("seed", [2, 5])
+    @pytest.mark.parametrize("seed", [0, 3])
     def test_one_that_only_looked_better_at_first_is_dropped(self, seed):
         X, y = long_tails(seed)
         assert self.fit(X, y, how=fit_both_shapes).mapped is not None

@@ -122,6 +122,8 @@ class FittedGaussians:
         if self.kernel_map is not None:
             n = len(self.kernel_map.landmarks)
             said.append(f"Features were mapped by their similarity to {n} of the samples.")
+            if self.kernel_map.importance is not None:
+                said.append("Columns were weighed by what they tell about the labels.")
         if self.second is not None:
             said.append("A logistic regression that knows of the noise was a second opinion.")
         return " ".join(said)

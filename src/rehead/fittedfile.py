@@ -86,6 +86,7 @@ KERNEL_MAP: Fields = {
     # Wider than any fit makes them; what is mapped is a number, in single precision too.
     "gamma": floats("", within(1e-100, 1e100)),
     "projection": floats("m d", within(-1e30, 1e30)),
+    "importance": optional(floats("D", positive, within(0, 1))),
 }
 UNMAPPED: Fields = {
     "means": floats("C D", moderate),

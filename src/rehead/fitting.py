@@ -111,8 +111,7 @@ def _is_still_better(mapped: FittedGaussians, straight: FittedGaussians, data: B
     rows = rows_where(counted, evenly_spaced(int(counted.sum()), SETTINGS.noise_sample))
     counts = np.ones(len(rows)) if data.weights is None else data.weights[rows]
     now, before = (_label_nats(fitted, data, rows) for fitted in (mapped, straight))
-    # That it is no chance, the first look has shown.
-    return clearly_better(now, before, counts, SETTINGS.clear_gain, errors=0.0)
+    return clearly_better(now, before, counts, SETTINGS.clear_gain)
 
 
 def _label_nats(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:

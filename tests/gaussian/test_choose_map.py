@@ -1,12 +1,13 @@
 """Which map is taken: the one that is asked for, or what the default chooses."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from rehead import noise
-from rehead.gaussian import Options, choose_map, group_by_class
+from rehead.gaussian import ByClass, Options, choose_map, group_by_class
 from rehead.gaussian.choose_map import landmarks_for, map_for, some_of_each_class
 from rehead.gaussian.settings import SETTINGS
 
@@ -85,26 +86,101 @@ def test_the_seed_decides():
     assert (one.landmarks != other.landmarks).any()
 
 
-def test_the_width_is_that_which_makes_the_labels_most_likely(monkeypatch):
-    X, y = rings(400)
-    nats = {0.3: 0.5, 1.0: 0.2, 3.0: 0.4}
-    widths = []
+class TestChoice:
+    """What is tried and taken, where it is given how likely labels are."""
 
-    def made(data, rng, n_landmarks, width):
-        widths.append((n_landmarks, width))
-        return width
+    ROWS = 400
 
-    monkeypatch.setattr(choose_map, "map_of_rows", made)
-    monkeypatch.setattr("rehead.gaussian.rows.ByClass.mapped", lambda self, width: width)
-    monkeypatch.setattr(
-        choose_map, "_nats", lambda of: (np.full(400, nats.get(of, 0.6)), np.ones(400))
-    )
-    data = group_by_class(X, y, 2)
-    assert choose_map.choose_map(data, np.random.default_rng(0)) == 1.0
-    assert widths == [(66, 0.3), (66, 1.0), (66, 3.0), (66, 1.0)]
-    # Clearly better than without, or not at all.
-    nats[1.0], nats[3.0], nats[0.3] = 0.599, 0.7, 0.7
-    assert choose_map.choose_map(data, np.random.default_rng(0)) is None
+    def choose(self, monkeypatch, nats, d=2):
+        """Nats per label for each map, named by its width and by how often it was weighed."""
+        tried = []
+
+        def made(data, rng, n_landmarks, width, columns=None):
+            weighed = 0 if columns is None else int(columns[0])
+            tried.append((n_landmarks, width, weighed))
+            return SimpleNamespace(name=(width, weighed), importance=columns)
+
+        def judged(data):
+            found = 0.6 if isinstance(data, ByClass) else nats.get(data.name, 0.7)
+            return choose_map.Judged(np.full(self.ROWS, found), np.ones(self.ROWS), None)
+
+        def one_more(kernel_map, *_):
+            before = 0 if kernel_map.importance is None else kernel_map.importance[0]
+            return np.full(d, before + 1.0)
+
+        monkeypatch.setattr(choose_map, "map_of_rows", made)
+        monkeypatch.setattr(choose_map, "_judged", judged)
+        monkeypatch.setattr(choose_map, "importance", one_more)
+        monkeypatch.setattr("rehead.gaussian.rows.ByClass.mapped", lambda self, to: to)
+        X = np.random.default_rng(0).normal(size=(self.ROWS, d))
+        data = group_by_class(X, np.arange(self.ROWS) % 2, 2)
+        found = choose_map.choose_map(data, np.random.default_rng(0))
+        return None if found is None else found.name, tried
+
+    def test_the_width_is_that_which_makes_the_labels_most_likely(self, monkeypatch):
+        nats = {(0.3, 0): 0.5, (1.0, 0): 0.2, (3.0, 0): 0.4}
+        found, tried = self.choose(monkeypatch, nats)
+        assert found == (1.0, 0)
+        first = [(66, 0.3, 0), (66, 1.0, 0), (66, 3.0, 0)]
+        assert tried == [*first, (66, 1.0, 1), (66, 3.0, 1), (66, 1.0, 0)]
+
+    def test_clearly_better_than_without_or_not_at_all(self, monkeypatch):
+        assert self.choose(monkeypatch, {(1.0, 0): 0.599})[0] is None
+        assert self.choose(monkeypatch, {(1.0, 2): 0.1})[0] is None
+
+    def test_columns_are_weighed_while_that_makes_labels_more_likely(self, monkeypatch):
+        nats = {(0.3, 0): 0.5, (0.3, 1): 0.4, (1.0, 2): 0.3, (3.0, 3): 0.2, (3.0, 4): 0.1}
+        found, tried = self.choose(monkeypatch, nats)
+        # Three times, at most; narrower ones than before are tried, wider ones are not.
+        assert found == (3.0, 3)
+        assert [t[1:] for t in tried[3:-1]] == [
+            *[(0.3, 1), (1.0, 1)],
+            *[(0.3, 2), (1.0, 2)],
+            *[(1.0, 3), (3.0, 3)],
+        ]
+        nats[0.3, 1] = 0.51
+        assert self.choose(monkeypatch, nats)[0] == (0.3, 0)
+
+    @pytest.mark.parametrize(("gain", "weighed"), [(4.9, 0), (5.1, 1)])
+    def test_each_column_has_its_price(self, monkeypatch, gain, weighed):
+        nats = {(0.3, 0): 0.4, (0.3, 1): 0.4 - gain / self.ROWS}
+        assert self.choose(monkeypatch, nats, d=5)[0] == (0.3, weighed)
+
+    @pytest.mark.parametrize(("d", "weighed"), [(13, 1), (14, 0)])
+    def test_they_are_not_weighed_where_rows_are_few(self, monkeypatch, d, weighed):
+        nats = {(0.3, 0): 0.4, (0.3, 1): 0.1}
+        found, tried = self.choose(monkeypatch, nats, d)
+        assert found == (0.3, weighed)
+        assert (len(tried) > 4) == bool(weighed)
+
+
+def among_useless(X, seed, n=4):
+    rng = np.random.default_rng(seed)
+    return np.column_stack([rng.normal(size=(len(X), n)), X])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_columns_that_tell_count(seed):
+    X, y = rings(1200, seed)
+    labels = noise.uniform(y, 0.3, random_state=seed).labels
+    found = chosen(among_useless(X, seed), labels).importance
+    assert found[:4].max() < 0.3
+    assert found[4:].min() > 0.5
+
+
+@pytest.mark.parametrize(("n", "d"), [(300, 2), (300, 6), (300, 10), (1200, 6)])
+@pytest.mark.parametrize("seed", range(4))
+def test_labels_do_not_vouch_for_themselves(n, d, seed):
+    """Where no column tells anything, none is weighed, and there is no map."""
+    rng = np.random.default_rng([seed, n, d])
+    assert chosen(rng.normal(size=(n, d)), rng.integers(3, size=n)) is None
+
+
+def test_none_is_weighed_where_a_map_was_asked_for():
+    X, y = rings(600)
+    data = group_by_class(among_useless(X, 0), y, 2)
+    rng = np.random.default_rng(0)
+    assert map_for(data, Options(feature_map="kernel"), rng).importance is None
 
 
 def test_rows_are_a_sample_in_which_no_class_is_missing(monkeypatch):

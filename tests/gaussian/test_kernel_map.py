@@ -181,6 +181,23 @@ def test_arrays_hold_everything(X):
     np.testing.assert_array_equal(again(X), m(X))
 
 
+def test_columns_count_by_their_importance(X):
+    """As if they were narrower: the same distances, and so the same map."""
+    columns = np.array([1.0, 0.5, 0.01, 0.2])
+    weighed, usual = make(X, importance=columns), make(X)
+    np.testing.assert_allclose(weighed.scale, usual.scale / columns)
+    np.testing.assert_allclose(weighed.landmarks, usual.landmarks * columns)
+    Z = (X[:20] - usual.centre) / usual.scale * columns
+    similar = rbf_kernel(Z, usual.landmarks * columns, gamma=weighed.gamma)
+    np.testing.assert_allclose(weighed(X[:20]), similar @ weighed.projection, atol=1e-10)
+    alike = make(X, importance=np.ones(4))
+    np.testing.assert_array_equal(alike(X), usual(X))
+    again = KernelMap.from_arrays(weighed.to_arrays("a."), "a.")
+    np.testing.assert_array_equal(again.importance, columns)
+    np.testing.assert_array_equal(again(X), weighed(X))
+    assert "importance" not in usual.to_arrays("")
+
+
 def test_landmarks_are_drawn_by_the_weights_of_rows():
     X = np.arange(400.0)[:, None]
     weights = np.where(np.arange(400) < 100, 9.0, 1.0)

@@ -12,7 +12,9 @@ import torch
 from torch import nn
 
 from rehead import noise
+from rehead.gaussian.kernel_map import make_kernel_map
 from rehead.torch import RobustHead
+from rehead.torch.module import KernelLayer
 from tests.torch.conftest import KINDS
 
 # Heads here are fitted without held-out samples where their weights do not matter.
@@ -258,6 +260,14 @@ class TestMapped:
         twin(posterior(module, trained.x), head.predict_proba(trained.x))
         far = 1e30 * trained.x
         assert torch.isfinite(posterior(module, far)).all()
+
+    def test_columns_that_were_weighed(self):
+        X = np.random.default_rng(0).normal(size=(90, 3)).astype("f4")
+        columns = np.array([1.0, 0.01, 0.3])
+        rng = np.random.default_rng(0)
+        kernel_map = make_kernel_map(X, 20, 3.0, rng, importance=columns)
+        found = KernelLayer(kernel_map)(torch.from_numpy(X))
+        np.testing.assert_allclose(found.numpy(), kernel_map(X), rtol=0, atol=1e-6)
 
     def test_other_precisions_of_the_whole(self, trained, twin):
         module = self.head(trained).to_module()

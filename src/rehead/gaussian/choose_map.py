@@ -8,11 +8,16 @@ maps of a few widths, on a sample. A map has to be clearly better, for it costs 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
 import numpy as np
 
 from rehead._typing import Array
 from rehead.gaussian.anchored import most_likely
+from rehead.gaussian.importance import importance
 from rehead.gaussian.kernel_map import KernelMap, map_of_rows
+from rehead.gaussian.kernels import evenly_spaced
 from rehead.gaussian.options import Options
 from rehead.gaussian.rows import ByClass, group_by_class
 from rehead.gaussian.settings import SETTINGS
@@ -37,25 +42,91 @@ def landmarks_for(data: ByClass) -> int:
     return int(np.clip(n / SETTINGS.rows_a_landmark, *SETTINGS.landmarks))
 
 
+class Judged(NamedTuple):
+    """How unlikely each label is, how often it counts, and the slopes of the classes' scores."""
+
+    nats: Array
+    counts: Array
+    slopes: Array
+
+
+class Candidate(NamedTuple):
+    """A map of the sample, its width, and how likely labels are on it."""
+
+    width: float
+    kernel_map: KernelMap
+    judged: Judged
+
+    @property
+    def total(self) -> float:
+        """How unlikely all labels are."""
+        return float(self.judged.counts @ self.judged.nats)
+
+    def with_price(self) -> Candidate:
+        """Labels less likely by a nat for each column that was weighed.
+
+        The labels that are judged have set the weights too, so that they vouch for themselves: by a
+        nat for each number, if it were the most likely one (Akaike, 1974).
+        """
+        nats, counts, _ = self.judged
+        if (columns := self.kernel_map.importance) is None:
+            return self
+        return self._replace(judged=self.judged._replace(nats=nats + len(columns) / counts.sum()))
+
+
 def choose_map(data: ByClass, rng: np.random.Generator) -> KernelMap | None:
     """The map under which the labels are most likely; None where that is not clearly better."""
     seed = int(rng.integers(2**31))
     sampled = some_of_each_class(data, np.random.default_rng(seed))
     if sampled.near.sum() < SETTINGS.fewest_rows_for_map * data.n_classes:
         return None
-    usual, counts = _nats(sampled)
     n_landmarks = landmarks_for(data)
     fewer = min(n_landmarks, sum(map(len, sampled.rows)) // SETTINGS.rows_a_landmark)
-    best_width, best = None, usual
-    for width in SETTINGS.kernel_widths:
-        kernel_map = map_of_rows(sampled, np.random.default_rng(seed), fewer, width)
-        nats, _ = _nats(sampled.mapped(kernel_map))
-        if counts @ nats < counts @ best:
-            best_width, best = width, nats
+
+    def tried(width: float, columns: Array | None = None) -> Candidate:
+        rng = np.random.default_rng(seed)
+        kernel_map = map_of_rows(sampled, rng, fewer, width, columns)
+        return Candidate(width, kernel_map, _judged(sampled.mapped(kernel_map)))
+
+    usual = _judged(sampled)
+    best = _most_likely(map(tried, SETTINGS.kernel_widths))
+    if usual.counts.sum() >= SETTINGS.rows_a_column * data.n_features:
+        best = _most_likely([best, _columns_weighed(sampled, best, tried).with_price()])
     least, errors = SETTINGS.clear_gain_of_map, SETTINGS.standard_errors_of_map
-    if best_width is None or not clearly_better(best, usual, counts, least, errors):
+    if not clearly_better(best.judged.nats, usual.nats, usual.counts, least, errors):
         return None
-    return map_of_rows(data, np.random.default_rng(seed), n_landmarks, best_width)
+    columns, rng = best.kernel_map.importance, np.random.default_rng(seed)
+    return map_of_rows(data, rng, n_landmarks, best.width, columns)
+
+
+def _columns_weighed(
+    sampled: ByClass, best: Candidate, tried: Callable[[float, Array], Candidate]
+) -> Candidate:
+    """Columns count by their importance on the map before, while that makes labels more likely.
+
+    Where few columns are left to tell rows apart, a narrower map may be better.
+    """
+    for _ in range(SETTINGS.weighings):
+        columns = _importance(sampled, best)
+        widths = [w for w in SETTINGS.kernel_widths if w >= best.width][:2]
+        now = _most_likely(tried(width, columns) for width in widths)
+        if now.total >= best.total:
+            break
+        best = now
+    return best
+
+
+def _importance(sampled: ByClass, candidate: Candidate) -> Array:
+    """Of the columns, on a map."""
+    present = np.sort(np.concatenate(sampled.rows))
+    rows = present[sampled.near[present]]
+    rows = rows[evenly_spaced(len(rows), SETTINGS.rows_for_importance)]
+    counts = np.ones(len(rows)) if sampled.weights is None else sampled.weights[rows]
+    return importance(candidate.kernel_map, candidate.judged.slopes, sampled.X[rows], counts)
+
+
+def _most_likely(candidates: Iterable[Candidate]) -> Candidate:
+    return min(candidates, key=lambda candidate: candidate.total)
 
 
 def some_of_each_class(data: ByClass, rng: np.random.Generator) -> ByClass:
@@ -77,8 +148,9 @@ def some_of_each_class(data: ByClass, rng: np.random.Generator) -> ByClass:
     ).with_known(data.known.take(rows))
 
 
-def _nats(data: ByClass) -> tuple[Array, Array]:
-    """How unlikely each label is, judged leave-one-out, and how often it counts."""
+def _judged(data: ByClass) -> Judged:
+    """Labels judged leave-one-out, all trusted alike."""
     rows = training_rows(data, np.random.default_rng(0))
     found = most_likely(rows, np.ones(len(rows.codes)), SHRINKAGES)
-    return found.noise.nats(found.scores, rows.sampled_evidence), rows.sampled_doubtful
+    nats = found.noise.nats(found.scores, rows.sampled_evidence)
+    return Judged(nats, rows.sampled_doubtful, found.gaussians.weights)

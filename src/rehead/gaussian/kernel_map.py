@@ -43,13 +43,17 @@ class KernelMap:
     Attributes
     ----------
     centre, scale : arrays of shape (d,)
-        What features are standardised by; a constant one has the scale 1.
+        What features are standardised by; a constant one has the scale 1. The scale is larger where
+        columns are of less importance.
     landmarks : array of shape (m, d)
         In standardised units.
     gamma : float
         How fast similarity falls with the squared distance.
     projection : array of shape (m, r)
         From similarities to mapped features.
+    importance : array of shape (d,) or None
+        What the scale was divided by; None where all columns are alike. Nothing is computed from
+        it, but it tells which columns count.
 
     Examples
     --------
@@ -64,6 +68,7 @@ class KernelMap:
     landmarks: Array
     gamma: float
     projection: Array
+    importance: Array | None = None
 
     @property
     def n_features(self) -> int:
@@ -108,12 +113,13 @@ class KernelMap:
 
     def to_arrays(self, prefix: str) -> dict[str, Array]:
         """Its fields as the arrays of a file."""
-        return {prefix + f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}
+        found = {prefix + f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: np.asarray(value) for name, value in found.items() if value is not None}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array], prefix: str) -> KernelMap:
         """From the arrays of a file, named by fields."""
-        found: dict[str, Any] = {f.name: arrays[prefix + f.name] for f in fields(cls)}
+        found: dict[str, Any] = {f.name: arrays.get(prefix + f.name) for f in fields(cls)}
         return cls(**{**found, "gamma": float(found["gamma"])})
 
 
@@ -141,11 +147,13 @@ def make_kernel_map(
     rng: np.random.Generator,
     rows: Array | None = None,
     weights: Array | None = None,
+    importance: Array | None = None,
 ) -> KernelMap:
     """A map whose landmarks are drawn from some rows (all by default); no label is looked at.
 
     A row of a larger one of the ``weights`` is drawn more probably, but once at most. ``gamma`` is
-    ``width`` for each median squared distance between landmarks.
+    ``width`` for each median squared distance between landmarks. Differences in a column count in
+    proportion to its ``importance``.
 
     Examples
     --------
@@ -159,22 +167,29 @@ def make_kernel_map(
     w = np.ones(len(rows)) if weights is None else weights
     some = evenly_spaced(len(rows), SETTINGS.noise_sample)
     centre, scale = _middle_and_scale(X, rows[some], w[some])
+    if importance is not None:
+        scale = scale / importance
     share = None if (w == w[0]).all() else w / w.sum()
     drawn = np.sort(rng.choice(rows, min(n_landmarks, len(rows)), replace=False, p=share))
     landmarks = standardised(X[drawn], centre, scale)
     distances = squared_distances(landmarks, landmarks)
     gamma = width / _usual(distances[np.triu_indices(len(drawn), 1)])
-    return KernelMap(centre, scale, landmarks, gamma, _inverse_root(np.exp(-gamma * distances)))
+    projection = _inverse_root(np.exp(-gamma * distances))
+    return KernelMap(centre, scale, landmarks, gamma, projection, importance)
 
 
 def map_of_rows(
-    data: ByClass, rng: np.random.Generator, n_landmarks: int, width: float
+    data: ByClass,
+    rng: np.random.Generator,
+    n_landmarks: int,
+    width: float,
+    importance: Array | None = None,
 ) -> KernelMap:
     """A map made of the rows that count: of positive weight, and not far from everything."""
     present = np.sort(np.concatenate(data.rows))
     rows = present[data.near[present]]
     weights = None if data.weights is None else data.weights[rows]
-    return make_kernel_map(data.X, n_landmarks, width, rng, rows, weights)
+    return make_kernel_map(data.X, n_landmarks, width, rng, rows, weights, importance)
 
 
 def _middle_and_scale(X: Features, rows: Array, weights: Array) -> tuple[Array, Array]:

@@ -166,8 +166,15 @@ class Settings:
         0.01, "nats per label by which a map must be better, at least"
     )
     standard_errors_of_map: float = _setting(
-        3.0, "and standard errors: the best of several maps is better than none by chance"
+        2.5, "and standard errors: the best of several maps is better than none by chance"
     )
+    weighings: int = _setting(
+        3, "times that columns are weighed by what they tell on the map before, at most"
+    )
+    rows_a_column: int = _setting(
+        30, "rows of this sample for each column, at least; with fewer, columns are not weighed"
+    )
+    rows_for_importance: int = _setting(500, "rows that this is averaged over, at most")
     # Several layers (ensemble/).
     judge_gap: float = _setting(
         0.05, "judges are layers whose memorisation gap is above the smallest by this much, at most"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
 from typing import Any
 
 import torch
@@ -129,6 +128,10 @@ class RobustModule(nn.Module):
         return torch.log_softmax(nn.functional.linear(features - centre, weight, bias), dim=1)
 
 
+PARTS_OF_MAP = ("centre", "scale", "landmarks", "gamma", "projection")
+"""What a kernel map is computed from."""
+
+
 class KernelLayer(nn.Module):
     """A kernel map as a layer: distances to landmarks, their exponentials, one matrix.
 
@@ -137,13 +140,14 @@ class KernelLayer(nn.Module):
 
     def __init__(self, kernel_map: KernelMap) -> None:
         super().__init__()
-        for name, value in kernel_map.to_arrays("").items():
-            self.register_buffer(name, torch.tensor(value, dtype=torch.float64))
+        for name in PARTS_OF_MAP:
+            value = torch.tensor(getattr(kernel_map, name), dtype=torch.float64)
+            self.register_buffer(name, value)
 
     def forward(self, features: Tensor) -> Tensor:
         """Features, mapped, in single precision."""
         centre, scale, landmarks, gamma, projection = (
-            self.get_buffer(f.name).double() for f in fields(KernelMap)
+            self.get_buffer(name).double() for name in PARTS_OF_MAP
         )
         z = ((features.double() - centre) / scale).clamp(-FARTHEST, FARTHEST)
         norms = (z * z).sum(dim=1, keepdim=True) + (landmarks * landmarks).sum(dim=1)
