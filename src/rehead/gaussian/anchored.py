@@ -20,6 +20,7 @@ import numpy as np
 
 from rehead._perrow import class_totals
 from rehead._typing import Array, JoinedFeatures, OfRows
+from rehead.gaussian.calibration import Calibration
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.fit import Fit
 from rehead.gaussian.guesses import Scored, with_guesses
@@ -115,12 +116,14 @@ def are_guesses(noise: NoiseModel) -> bool:
 
 
 def stiff_gaussians(rows: TrainingRows, found: Trusted, options: Options) -> Trusted:
-    """One more estimate, stiff, in which labels count less that are guesses.
+    """One more estimate, which is stiff.
 
-    The likelihood of labels, which chose the shrinkage, rewards what guesses as people do. More
-    rounds of this kind would feed on themselves: each costs accuracy.
+    The likelihood of labels, which chose the shrinkage, rewards what guesses as people do. Trust is
+    half-way between what T says and what guesses deserve: without labels of hard samples boundaries
+    are not where they should be.
     """
-    trust = _next_trust(rows, found, power=1.0)
+    half = found.noise._replace(guessed=0.5 * found.noise.guessed)
+    trust = _next_trust(rows, found._replace(noise=half), power=1.0)
     moments = rows.moments(trust)
     given = options.shrinkage
     stiff = stiff_to(moments, SETTINGS.stiff_shrinkage if given == "auto" else given)
@@ -139,8 +142,12 @@ def noise_with_guesses(rows: TrainingRows, found: Trusted, at_least: float = 0.0
 
 def calibrated_fit(rows: TrainingRows, found: Trusted, priors: str | Array) -> Fit:
     """What Gaussians alone make of the labels."""
-    T = found.noise.transition
-    classifier = calibrated(rows, found.gaussians, found.scores, T, priors)
+    if are_guesses(found.noise):
+        # Offsets would move boundaries to where people guess.
+        calibration = Calibration(found.noise.temperature, np.zeros(rows.n_classes))
+    else:
+        calibration = rows.calibration_of(found.scores, found.noise.transition)
+    classifier = calibrated(rows, found.gaussians, found.scores, calibration, priors)
     weights = found.trust * rows.counts
     weights *= rows.unit
     composition = Composition.from_rows(weights, rows.codes, rows.n_classes)

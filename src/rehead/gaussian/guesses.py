@@ -124,14 +124,16 @@ def with_guesses(
 def _guessed(found: Disagreement, hard_are_right: float, hard_are_guesses: float) -> float:
     """How far labels of hard samples are guesses.
 
-    The posterior that makes guesses likely is as vague as they are, which is too vague; that of the
-    margins is too sure, since guesses mislead the classifier. The truth is about half-way.
+    Most guesses agree with the best class, or overlap explains them: there are more than those that
+    nothing explains. At most all are guesses. Then the posterior that makes them likely is as vague
+    as they are, which is too vague; that of the margins is too sure, since guesses mislead the
+    classifier. The truth is about half-way.
     """
     if hard_are_guesses <= hard_are_right:
         return 0.0
-    both = 0.5 * (found.wrong_guesses + hard_are_guesses)
-    most = np.clip((both - hard_are_right) / (hard_are_guesses - hard_are_right), 0.0, 1.0)
-    return float(most * min(found.unexplained / SETTINGS.range_of_guesses, 1.0))
+    all_guessed = 0.5 * (found.wrong_guesses + hard_are_guesses) - hard_are_right
+    more = min(SETTINGS.wrong_guesses * found.unexplained, max(all_guessed, 0.0))
+    return min(more / (hard_are_guesses - hard_are_right), 1.0)
 
 
 def _at_rate(right: Array, rate: float, change: float) -> Array:

@@ -62,13 +62,13 @@ class Settings:
     slack_of_overlap: float = _setting(
         0.1, "and this share of the overlap, which is not known exactly"
     )
-    range_of_guesses: float = _setting(
-        0.04, "if this share of labels or more disagrees all the same, hard samples are guessed"
+    wrong_guesses: float = _setting(
+        4.0, "wrong labels for each that disagrees all the same, at most: other guesses agree"
     )
     mostly_guessed: float = _setting(
-        0.5,
+        0.3,
         "if labels of hard samples are guesses as far as this or more, the last estimate is stiff,"
-        " and no regression is asked",
+        " classes have no offsets, and no regression is asked",
     )
     stiff_shrinkage: float = _setting(
         0.3, "shrinkage of stiff estimates, which do not follow guesses, or a machine's errors"
