@@ -240,3 +240,46 @@ def test_weights_are_repetitions(rng):
     )
     assert one.most == pytest.approx(other.most)
     assert one.guessed == pytest.approx(other.guessed)
+
+
+def test_classes_have_no_offsets_where_labels_are_guesses():
+    """They would follow the guesses."""
+    from sklearn.datasets import load_digits
+
+    from rehead.gaussian import group_by_class
+    from rehead.gaussian.anchored import are_guesses, calibrated_fit, trusted_gaussians
+    from rehead.gaussian.options import resolve_options
+    from rehead.gaussian.training import training_rows
+
+    X, y = load_digits(return_X_y=True)
+    options = resolve_options("anchored", None, {}).options
+    kinds = {
+        "annotator": noise.annotator(X, y, 0.4, random_state=1),
+        "uniform": noise.uniform(y, 0.4),
+    }
+    for kind, noisy in kinds.items():
+        rows = training_rows(group_by_class(X, noisy.labels, 10), np.random.default_rng(0))
+        found = trusted_gaussians(rows, options)
+        assert are_guesses(found.noise) == (kind == "annotator")
+        # Empirical priors are those of the samples: they add nothing to a calibration.
+        fit = calibrated_fit(rows, found, "empirical")
+        log_odds = np.log(fit.gaussians.posterior(X[:50])) - found.gaussians.scores(X[:50]) / (
+            fit.gaussians.temperature
+        )
+        assert (np.ptp(log_odds, axis=1).max() < 1e-3) == (kind == "annotator")
+
+
+def test_counting_errors_matter_where_labels_are_hard_to_judge(rng):
+    """Far apart, it is plain which labels are wrong; the range is narrow, however few anchors."""
+    T = np.array([[0.7, 0.3], [0.3, 0.7]])
+    model = NoiseModel(1.0, np.full(2, 0.5), T, np.full(2, 40.0), 0.0, 0.3)
+    assert model.rate_error > 0.04
+    widths = []
+    for apart in (3.0, 8.0):
+        true, scores = two_normals(rng, 4000, apart)
+        labels = np.where(rng.random(4000) < 0.3, 1 - true, true)
+        found = with_guesses(model, Scored(scores, labels, np.ones(4000)), share_wrong)
+        assert found.least - 1e-3 <= (labels != true).mean() <= found.most + 1e-3
+        widths.append(found.most - found.least)
+    assert widths[0] > 0.05
+    assert widths[1] < 0.005
