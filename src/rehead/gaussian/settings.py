@@ -57,13 +57,13 @@ class Settings:
         1.0, "standard deviations from 0 that margins of two classes are on average, at least"
     )
     slack_of_guesses: float = _setting(
-        0.03, "share of labels that disagree with the best class for no reason, at most"
+        0.065, "share of labels that disagree with the best class for no reason, at most"
     )
     slack_of_overlap: float = _setting(
         0.1, "and this share of the overlap, which is not known exactly"
     )
     wrong_guesses: float = _setting(
-        4.0, "wrong labels for each that disagrees all the same, at most: other guesses agree"
+        8.0, "wrong labels for each that disagrees all the same, at most: other guesses agree"
     )
     mostly_guessed: float = _setting(
         0.3,
