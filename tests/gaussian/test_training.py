@@ -101,7 +101,7 @@ def test_gaussians_are_calibrated_by_scores_of_the_sampled_rows(blobs):
     rows, T = rows_of(X, y, 3), 0.8 * np.eye(3) + 0.2 / 3
     gaussians = Regularisation(0.1).gaussians(rows.moments(np.ones(180)))
     scores = rows.sampled_scores(np.ones(180), gaussians)
-    found = calibrated(rows, gaussians, scores, T, "uniform")
+    found = calibrated(rows, gaussians, scores, rows.calibration_of(scores, T), "uniform")
     expected = calibrate(scores, y, T)
     assert found.temperature == expected.temperature
     np.testing.assert_allclose(found.priors, 1 / 3)

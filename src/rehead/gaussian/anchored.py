@@ -20,6 +20,7 @@ import numpy as np
 
 from rehead._perrow import class_totals
 from rehead._typing import Array, JoinedFeatures, OfRows
+from rehead.gaussian.calibration import Calibration
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.fit import Fit
 from rehead.gaussian.guesses import Scored, with_guesses
@@ -139,8 +140,12 @@ def noise_with_guesses(rows: TrainingRows, found: Trusted, at_least: float = 0.0
 
 def calibrated_fit(rows: TrainingRows, found: Trusted, priors: str | Array) -> Fit:
     """What Gaussians alone make of the labels."""
-    T = found.noise.transition
-    classifier = calibrated(rows, found.gaussians, found.scores, T, priors)
+    if are_guesses(found.noise):
+        # Offsets would move boundaries to where people guess.
+        calibration = Calibration(found.noise.temperature, np.zeros(rows.n_classes))
+    else:
+        calibration = rows.calibration_of(found.scores, found.noise.transition)
+    classifier = calibrated(rows, found.gaussians, found.scores, calibration, priors)
     weights = found.trust * rows.counts
     weights *= rows.unit
     composition = Composition.from_rows(weights, rows.codes, rows.n_classes)

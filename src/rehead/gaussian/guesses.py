@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from rehead._typing import Array
 from rehead.gaussian.labelnoise import NoiseModel
@@ -44,18 +45,26 @@ class Disagreement(NamedTuple):
 
     ``overlap``: how many samples are of another class than it seems, by margins alone, and
     ``at_anchors`` of the surest ones; ``explained``: how many labels would disagree with that much
-    overlap, under T.
+    overlap, under T. ``wrong_guesses``: how many labels would be wrong with that much overlap, if
+    all of hard samples were guesses.
     """
 
     seen: float
     explained: float
     overlap: float
     at_anchors: float
+    wrong_guesses: float
 
     @property
     def unexplained(self) -> float:
-        """What neither T nor overlap explain; as much again as the overlap means nothing."""
-        return max(self.seen - self.explained - self.overlap - SETTINGS.slack_of_guesses, 0.0)
+        """What neither T nor overlap explain, as far as overlap is known."""
+        unknown = SETTINGS.slack_of_guesses + SETTINGS.slack_of_overlap * self.overlap
+        return max(self.seen - self.explained - unknown, 0.0)
+
+    @property
+    def doubtful(self) -> float:
+        """Overlap that T may have taken for noise: of the anchors, and of all if it is large."""
+        return self.at_anchors + SETTINGS.doubtful_overlap * self.overlap**2
 
 
 def with_guesses(
@@ -89,73 +98,142 @@ def with_guesses(
     noise, (scores, codes, counts) = noise.without_guesses(), told
     posterior = noise.posterior(scores.astype(np.float64))
     every = np.arange(len(codes))
-    found = disagreement(noise, posterior, told)
-    guessed = max(min(found.unexplained / SETTINGS.range_of_guesses, 1.0), at_least)
-    hard_are_right = share_wrong(noise.given_label(posterior, codes)[every, codes])
-    hard_are_guesses = share_wrong(posterior[every, codes])
-    vague = float(np.average(1.0 - posterior.max(axis=1), weights=counts))
-    reach = SETTINGS.standard_errors * noise.rate_error
-    # What T says may be overlap: of the anchors, or where the classifier is sure and wrong.
-    overlap = found.at_anchors + SETTINGS.doubtful_overlap * vague
-    least = hard_are_right + found.unexplained - overlap - reach
+    found = disagreement(noise, posterior, told, share_wrong)
+    right = noise.given_label(posterior, codes)[every, codes]
+    hard_are_right, hard_are_guesses = share_wrong(right), share_wrong(posterior[every, codes])
+    guessed = max(_guessed(found, hard_are_right, hard_are_guesses), at_least)
+    wrong = (1.0 - guessed) * hard_are_right + guessed * hard_are_guesses
+    # What T says may be overlap; so may guesses that disagree.
+    least = hard_are_right - found.doubtful
+    least += guessed * max(found.wrong_guesses - found.overlap - least, 0.0)
     if hard_are_right > SETTINGS.mostly_wrong:
         least = 0.0  # features that tell nothing look the same
     # Guesses mislead the classifier too, which then agrees with them.
-    most = hard_are_guesses + reach
-    most += SETTINGS.misled_share * max(hard_are_guesses - hard_are_right, 0.0)
+    most = hard_are_guesses + SETTINGS.misled_share * max(hard_are_guesses - hard_are_right, 0.0)
+    reach = SETTINGS.standard_errors * noise.rate_error
+    less, more = (share_wrong(_at_rate(right, noise.rate, r)) for r in (-reach, reach))
+    by_chance = SETTINGS.standard_errors * _error_of(found.overlap, counts)
     return noise._replace(
         guessed=guessed,
-        wrong=(1.0 - guessed) * hard_are_right + guessed * hard_are_guesses,
-        least=float(np.clip(least, 0.0, hard_are_right)),
-        most=float(np.clip(most, hard_are_right, 1.0)),
+        wrong=wrong,
+        least=float(np.clip(least - np.hypot(hard_are_right - less, by_chance), 0.0, wrong)),
+        most=float(np.clip(most + np.hypot(more - hard_are_right, by_chance), wrong, 1.0)),
     )
 
 
-def disagreement(noise: NoiseModel, posterior: Array, told: Scored) -> Disagreement:
-    """How many labels disagree, and how many of them T and the overlap of the classes explain."""
+def _guessed(found: Disagreement, hard_are_right: float, hard_are_guesses: float) -> float:
+    """How far labels of hard samples are guesses.
+
+    Most guesses agree with the best class, or overlap explains them: there are more than those that
+    nothing explains. At most all are guesses. Then the posterior that makes them likely is as vague
+    as they are, which is too vague; that of the margins is too sure, since guesses mislead the
+    classifier. The truth is about half-way.
+    """
+    if hard_are_guesses <= hard_are_right:
+        return 0.0
+    all_guessed = 0.5 * (found.wrong_guesses + hard_are_guesses) - hard_are_right
+    more = min(SETTINGS.wrong_guesses * found.unexplained, max(all_guessed, 0.0))
+    return min(more / (hard_are_guesses - hard_are_right), 1.0)
+
+
+def _at_rate(right: Array, rate: float, change: float) -> Array:
+    """Probabilities that labels are right, if T had a rate that is larger by ``change``.
+
+    Where classes are far apart they hardly change: there it is plain which labels are wrong.
+    """
+    tiny = 1e-9
+    before, after = (float(np.clip(r, tiny, 1.0 - tiny)) for r in (rate, rate + change))
+    odds = after / (1.0 - after) * (1.0 - before) / before
+    changed: Array = right / (right + (1.0 - right) * odds)
+    return changed
+
+
+def _error_of(share: float, counts: Array) -> float:
+    """Standard error of a share of the samples, of which each counts or does not by chance."""
+    return float(np.sqrt(share * (1.0 - share) / counts.sum()))
+
+
+def disagreement(
+    noise: NoiseModel, posterior: Array, told: Scored, share_wrong: Callable[[Array], float]
+) -> Disagreement:
+    """How many labels disagree, and how many of them T and the overlap of the classes explain.
+
+    Where margins tell nothing, samples overlap as the posterior says, and all is explained.
+    """
     scores, codes, counts = told
-    share = counts / counts.sum()
+    share, every = counts / counts.sum(), np.arange(len(codes))
     seen = float(share @ (posterior.argmax(axis=1) != codes))
-    temperature = temperature_of_margins(scores)
-    if temperature is None:
-        return Disagreement(seen, seen, 0.0, 0.0)
-    p = softmax(scores.astype(np.float64) / temperature + np.log(noise.priors), overwrite=True)
+    temperature = temperature_of_margins(scores, counts)
+    p = posterior
+    if temperature is not None:
+        p = softmax(scores.astype(np.float64) / temperature + np.log(noise.priors), overwrite=True)
     best = p.argmax(axis=1)
     agreed = (p * noise.transition[:, best].T).sum(axis=1)
+    explained = seen if temperature is None else float(1.0 - share @ agreed)
     doubt = 1.0 - p.max(axis=1)
     surest = doubt <= np.quantile(doubt, SETTINGS.anchor_shares[0])
-    return Disagreement(
-        seen, float(1.0 - share @ agreed), float(share @ doubt), float(doubt[surest].mean())
-    )
+    at_anchors, wrong = float(doubt[surest].mean()), share_wrong(p[every, codes])
+    return Disagreement(seen, explained, float(share @ doubt), at_anchors, wrong)
 
 
-def temperature_of_margins(scores: Array) -> float | None:
+def temperature_of_margins(scores: Array, counts: Array | None = None) -> float | None:
     """The temperature at which margins are calibrated if they are normal; labels are not needed.
 
-    Pairs of classes count by how much they overlap. None where too few samples are taken for each
-    class.
+    Pairs of classes count by how much they overlap, samples as often as ``counts`` says. None where
+    too few samples are taken for each class.
 
     Examples
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> x = rng.normal(size=20000) + np.where(rng.random(20000) < 0.5, 2.0, -2.0)
-    >>> log_odds = 4.0 * x                                    # of the two normals
+    >>> x = rng.normal(size=20000) + np.where(rng.random(20000) < 0.5, 1.5, -1.5)
+    >>> log_odds = 3.0 * x                                    # of the two normals
     >>> scores = np.column_stack([np.zeros(20000), log_odds])
     >>> [round(temperature_of_margins(k * scores) / k, 1) for k in (1, 3)]
-    [0.9, 0.9]
+    [1.0, 1.0]
     """
-    taken_for = scores.argmax(axis=1)
+    counts, taken_for = np.ones(len(scores)) if counts is None else counts, scores.argmax(axis=1)
     frequent = np.flatnonzero(np.bincount(taken_for, minlength=scores.shape[1]) >= FEWEST)
     weights, logs = [], []
     for c in frequent:
-        of_class = scores[taken_for == c].astype(np.float64)
+        of_class, often = scores[taken_for == c].astype(np.float64), counts[taken_for == c]
         margins = of_class[:, [c]] - of_class[:, frequent[frequent != c]]
-        mean, variance = margins.mean(axis=0), margins.var(axis=0)
-        told = (mean > 0) & (variance > 0)
-        mean, variance = mean[told], variance[told]
-        weights.append(len(of_class) * np.exp(-0.5 * mean**2 / variance))
-        logs.append(np.log(0.5 * variance / mean))
+        share = often / max(often.sum(), np.finfo(float).tiny)
+        mean, square = share @ margins, share @ margins**2
+        told = (mean > 0) & (square > mean**2)
+        mean, square = mean[told], square[told]
+        apart = means_in_deviations(square / mean**2)
+        weights.append(often.sum() * np.exp(-0.5 * apart**2))
+        logs.append(np.log(0.5 * np.sqrt(square / (1.0 + apart**2)) / apart))
     if not weights or not np.concatenate(weights).any():
         return None
     return float(np.exp(np.average(np.concatenate(logs), weights=np.concatenate(weights))))
+
+
+def means_in_deviations(ratio: Array) -> Array:
+    """How many standard deviations a normal's mean is from 0, told by its size alone.
+
+    ``ratio`` is the mean square by the square of the mean size. A sample with a negative margin is
+    taken for the other class, where its margin is positive; so only sizes are seen. They hardly
+    tell means near 0 apart: no answer is below ``SETTINGS.least_apart``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.abs(np.random.default_rng(0).normal(2.0, size=100_000))
+    >>> means_in_deviations(np.array([(x**2).mean() / x.mean() ** 2, 9.9])).round(1)
+    array([2., 1.])
+    """
+    found: Array = np.interp(-ratio, -_RATIOS, _APART)
+    return found
+
+
+def _ratios(apart: Array) -> Array:
+    """Mean square by squared mean of the sizes of a normal (the folded normal distribution)."""
+    size = np.sqrt(2.0 / np.pi) * np.exp(-0.5 * apart**2) + apart * (1.0 - 2.0 * ndtr(-apart))
+    ratios: Array = (1.0 + apart**2) / size**2
+    return ratios
+
+
+_APART = np.concatenate([np.linspace(SETTINGS.least_apart, 6.0, 500), np.geomspace(6.01, 1e3, 500)])
+_RATIOS = _ratios(_APART)

@@ -195,7 +195,8 @@ def _fit(rows: TrainingRows, now: Mixture, composition: Composition, priors: str
         one_copy.take(rows.sampled),
         all_scores,
     )
-    classifier = calibrated(rows, now.gaussians, scores, now.transition, priors)
+    calibration = rows.calibration_of(scores, now.transition)
+    classifier = calibrated(rows, now.gaussians, scores, calibration, priors)
     weights = composition.weights * rows.counts * rows.unit
     counted = composition._replace(
         weights=weights, class_totals=composition.class_totals * rows.unit

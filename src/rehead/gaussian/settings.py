@@ -53,22 +53,28 @@ class Settings:
         5.0, "samples that speak against the offset of a class in a calibration"
     )
     # Whether labels of hard samples are guesses (guesses.py).
-    slack_of_guesses: float = _setting(
-        0.02, "share of labels that disagree with the best class for no reason, at most"
+    least_apart: float = _setting(
+        1.0, "standard deviations from 0 that margins of two classes are on average, at least"
     )
-    range_of_guesses: float = _setting(
-        0.06, "if this share of labels or more disagrees all the same, hard samples are guessed"
+    slack_of_guesses: float = _setting(
+        0.065, "share of labels that disagree with the best class for no reason, at most"
+    )
+    slack_of_overlap: float = _setting(
+        0.1, "and this share of the overlap, which is not known exactly"
+    )
+    wrong_guesses: float = _setting(
+        8.0, "wrong labels for each that disagrees all the same, at most: other guesses agree"
     )
     mostly_guessed: float = _setting(
         0.3,
         "if labels of hard samples are guesses as far as this or more, the last estimate is stiff,"
-        " and no regression is asked",
+        " classes have no offsets, and no regression is asked",
     )
     stiff_shrinkage: float = _setting(
         0.3, "shrinkage of stiff estimates, which do not follow guesses, or a machine's errors"
     )
     doubtful_overlap: float = _setting(
-        0.45, "share of what seems overlap that may be taken for noise: the noise may be less by it"
+        3.0, "times the square of the overlap may be taken for noise: the noise may be less by it"
     )
     misled_share: float = _setting(
         0.1, "share of guesses that may mislead the classifier too: the noise may be more by it"

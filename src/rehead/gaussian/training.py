@@ -11,7 +11,7 @@ import numpy as np
 
 from rehead._perrow import AllBut, class_totals
 from rehead._typing import Array, some_rows
-from rehead.gaussian.calibration import Priors, calibrate
+from rehead.gaussian.calibration import Calibration, Priors, calibrate
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.kernels import MIN_SLACK, evenly_spaced
 from rehead.gaussian.labelnoise import NoiseModel, fit_noise
@@ -147,6 +147,10 @@ class TrainingRows(NamedTuple):
         counts, evidence = self.sampled_doubtful, self.sampled_evidence
         return fit_noise(scores, self.sampled_noisy, counts=counts, start=start, evidence=evidence)
 
+    def calibration_of(self, scores: Array, transition: Array) -> Calibration:
+        """What makes the sampled labels most likely, by their leave-one-out scores."""
+        return calibrate(scores, self.sampled_evidence, transition, self.sampled_counts)
+
     def sampled_scores(self, trust: Array, gaussians: TiedGaussians) -> Array:
         """Leave-one-out scores of the sampled rows."""
         inside = self.composition_of(trust, self.sampled)
@@ -202,12 +206,14 @@ def share_of_wrong(rows: TrainingRows, right: Array) -> float:
 
 
 def calibrated(
-    rows: TrainingRows, gaussians: TiedGaussians, scores: Array, transition: Array, priors: Any
+    rows: TrainingRows,
+    gaussians: TiedGaussians,
+    scores: Array,
+    calibration: Calibration,
+    priors: Any,
 ) -> TiedGaussians:
-    """Gaussians whose posterior is calibrated by leave-one-out scores of the sampled rows."""
-    counts = rows.sampled_counts
-    calibration = calibrate(scores, rows.sampled_evidence, transition, counts)
-    of_classes = Priors.of(priors, calibration.posterior(scores), counts)
+    """Gaussians whose posterior is calibrated; ``scores`` are those of the sampled rows."""
+    of_classes = Priors.of(priors, calibration.posterior(scores), rows.sampled_counts)
     return of_classes.given_to(calibration.applied_to(gaussians))
 
 
