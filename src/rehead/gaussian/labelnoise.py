@@ -255,14 +255,16 @@ def about(share: float) -> str:
 
 
 def between(least: float, most: float) -> str:
-    """A range of shares, in brackets; nothing where there is none.
+    """A range of shares, in brackets; nothing where there is none, or it is too narrow to be one.
 
     Examples
     --------
     >>> between(0.031, 0.274), between(0.0, 0.04), between(float("nan"), float("nan"))
     (' (3% to 27%)', ' (at most 4%, or about clean)', '')
+    >>> between(0.296, 0.304)
+    ''
     """
-    if np.isnan(least):
+    if np.isnan(least) or f"{least:.0%}" == f"{most:.0%}" != "0%":
         return ""
     if round(least, 2) == 0:
         return f" (at most {max(most, 0.01):.0%}, or about clean)"
