@@ -1,9 +1,15 @@
 """Rows that a model was fitted on are found again."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
-from rehead.fingerprint import KnownRows
-from rehead.gaussian import Composition
+from tests.test_out_of_core import write_store
+
+from rehead import fingerprint as of_rows
+from rehead._rowhash import fingerprint
+from rehead.fingerprint import KnownRows, fingerprints
+from rehead.gaussian import Composition, tasks
 
 
 def test_known_rows_are_found_in_any_order():
@@ -26,3 +32,15 @@ def test_known_rows_know_their_folds():
     np.testing.assert_array_equal(rows.look_up(X[::-1], codes[::-1]).folds, [2, -1, 0, 2, 1, 0])
     # With another label it is another row, which no fold has seen.
     assert (rows.look_up(X, 1 - codes).folds == -1).all()
+
+
+def test_many_workers_give_the_same_hashes(tmp_path, monkeypatch):
+    monkeypatch.setattr(of_rows, "ROWS", 100)
+    monkeypatch.setattr(tasks, "WORTH_SENDING", 0.0)
+    rng = np.random.default_rng(0)
+    X, codes = rng.normal(size=(730, 6)).astype(np.float32), rng.integers(4, size=730)
+    rows = write_store(tmp_path / "store", {"x": X}, codes).rows("x")
+    expected = fingerprint(X, codes)
+    np.testing.assert_array_equal(fingerprints(X, codes), expected)
+    with ThreadPoolExecutor(2) as executor, tasks.run_on(executor):
+        np.testing.assert_array_equal(fingerprints(rows, codes), expected)

@@ -8,9 +8,53 @@ import numpy as np
 
 from rehead._perrow import number_type
 from rehead._rowhash import fingerprint
-from rehead._typing import Array, Features
+from rehead._typing import Array, Features, cut_rows
 from rehead.gaussian import Composition
 from rehead.gaussian.steps import remembered
+from rehead.gaussian.tasks import map_parts
+from rehead.gaussian.threads import own_threads
+
+
+COST = 20.0
+"""Floating point operations that take as long as the hash of one number, about."""
+ROWS = 2**14
+"""Rows of a part: so many that parts are few, and so few that all workers have some."""
+
+
+class HashedRows(NamedTuple):
+    """Some rows, and their label codes."""
+
+    features: Features
+    codes: Array
+
+    @property
+    def row_numbers(self) -> None:
+        """All of them."""
+        return None
+
+
+def hashes(part: HashedRows) -> Array:
+    """A hash of each row."""
+    return fingerprint(part.features, part.codes)
+
+
+@own_threads()
+def fingerprints(X: Features, codes: Array) -> Array:
+    """:func:`rehead._rowhash.fingerprint` of many rows: by all threads, or by an executor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, codes = np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1])
+    >>> bool((fingerprints(X, codes) == fingerprint(X, codes)).all())
+    True
+    """
+    spans = [slice(a, min(a + ROWS, len(X))) for a in range(0, len(X), ROWS)]
+    parts = (HashedRows(cut_rows(X, span), codes[span]) for span in spans)
+    found, flops = np.empty(len(X), np.uint64), COST * len(X) * X.shape[1]
+    for span, of_part in zip(spans, map_parts(hashes, parts, flops, X), strict=True):
+        found[span] = of_part
+    return found
 
 
 class Recognised(NamedTuple):
@@ -41,7 +85,7 @@ class KnownRows(NamedTuple):
         cls, X: Features, codes: Array, composition: Composition, folds: Array | None = None
     ) -> Self:
         """Of training rows and their labels."""
-        found = remembered(np.asarray)(fingerprint)(X, codes)
+        found = remembered(np.asarray)(fingerprints)(X, codes)
         # Nothing else is put in order: rows may be many, and what they weigh is kept anyway.
         order = np.argsort(found).astype(number_type(len(found)))
         found.sort()

@@ -126,6 +126,7 @@ def test_a_port_in_use_is_named(folder, fail):
         said = fail("review", folder, "--no-browser", "--port", port)
     assert f"port {port} is in use" in said
     assert "Errno" not in said
+    assert "suspects" not in said  # before anything was judged
 
 
 def test_a_folder_is_enough_for_a_report(folder, succeed, fail):

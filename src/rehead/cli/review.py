@@ -57,10 +57,12 @@ def review(
     from rehead.report.shown import Looks
     from rehead.review import Address, open_subject, serve
     from rehead.review.applying import read_held_out
+    from rehead.review.serving import listen
 
     path, source, looks = head_and_samples(head, data, labels, ids, ignore)
     own = Looks(images, texts, table)
     check_shown(source, texts, table)
+    listen(Address(host, port)).close()  # a port in use is told before all labels are judged
     subject = open_subject(path, source, own if any(own) else looks)
     typer.echo(subject.report.summary(0))
     n = int(subject.report.suspect.sum())
