@@ -32,6 +32,8 @@ MOST_TASKS = 100_000
 A_WORKER = (1, 2, 4, 8)
 """Tasks of a pass for each worker: with more of them the last ones to end keep fewer waiting, with
 fewer there is less to hand out. The best counts."""
+A_SAMPLE = 0.5
+"""What sees a smaller share of the rows in all, sees a sample of them."""
 MACHINES = (1, 4, 16, 64)
 SEED = 0
 
@@ -128,6 +130,8 @@ class Law(NamedTuple):
         Bytes to and from a worker: of a task, of a row in it, of a class, of a pair of classes.
     at_once : int
         Tasks of a pass, as it was cut.
+    sampled : float
+        Rows that it sees where these are a sample, however many there are; else 0.
     """
 
     passes: float
@@ -135,6 +139,11 @@ class Law(NamedTuple):
     spread: np.ndarray
     sent: np.ndarray
     at_once: int
+    sampled: float = 0.0
+
+    def rows(self, samples: int) -> float:
+        """Rows that one pass sees."""
+        return min(self.sampled, samples) if self.sampled else samples
 
     def seconds(self, rows: float, classes: int) -> float:
         """Of a task."""
@@ -184,8 +193,10 @@ def _law(name: str, traces: list[tuple[Shape, dict[str, Any]]]) -> Law:
         np.column_stack([one, rows, classes, classes**2]), tasks[:, 3] + tasks[:, 4]
     )
     passes = max(of["rows"] / shape.samples for shape, of in known)
-    at_once = max(round(of["tasks"] * s.samples / max(of["rows"], 1)) for s, of in known)
-    return Law(passes, takes, seconds / (by @ takes), sent, max(at_once, 1))
+    sampled = max(of["rows"] for _, of in known) if passes < A_SAMPLE else 0.0
+    seen = [(of["rows"] if sampled else s.samples, of) for s, of in known]
+    at_once = max(round(of["tasks"] * rows / max(of["rows"], 1)) for rows, of in seen)
+    return Law(passes, takes, seconds / (by @ takes), sent, max(at_once, 1), sampled)
 
 
 def _not_negative(by: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -213,13 +224,15 @@ def passes_of(fit: Fit, shape: Shape, cluster: Cluster, cut: Cut) -> list[Pass]:
     most, found = max(MOST_TASKS // wanted, 1), []
     for name, law in fit.functions.items():
         n = law.at_once if cut.a_worker is None else min(cut.a_worker * cluster.workers, most)
-        rows = shape.samples / n
+        n = min(n, law.at_once) if law.sampled else n
+        rows = law.rows(shape.samples) / n
+        read = 2.0 * rows * shape.width
         sent, shared = law.bytes(rows, shape.classes), law.bytes(0, shape.classes)
         if cut.once:
             sent += shared * (min(cluster.machines / n, 1.0) - 1.0)
         for _ in range(int(np.ceil(law.passes))):
             seconds = law.seconds(rows, shape.classes) * rng.choice(law.spread, n)
-            found.append(Pass(name, seconds, np.full(n, shape.bytes / n), np.full(n, sent)))
+            found.append(Pass(name, seconds, np.full(n, read), np.full(n, sent)))
     return found
 
 
@@ -294,7 +307,7 @@ def limits(fit: Fit, shape: Shape, cluster: Cluster) -> dict[str, float]:
     between = float(fit.between @ [1.0, shape.samples, shape.classes])
     found = {
         "tasks of a pass, as they are cut now": float(
-            min(law.at_once for law in fit.functions.values())
+            min(law.at_once for law in fit.functions.values() if not law.sampled)
         ),
         "reading (cores of one machine)": work / max(reading, 1e-9),
         # Twice the workers: half the time of their tasks, twice the time of handing them out.
