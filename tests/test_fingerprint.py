@@ -4,12 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from tests.test_out_of_core import write_store
-
 from rehead import fingerprint as of_rows
 from rehead._rowhash import fingerprint
 from rehead.fingerprint import KnownRows, fingerprints
 from rehead.gaussian import Composition, tasks
+from tests.test_out_of_core import write_store
 
 
 def test_known_rows_are_found_in_any_order():

@@ -14,7 +14,6 @@ from rehead.gaussian.steps import remembered
 from rehead.gaussian.tasks import map_parts
 from rehead.gaussian.threads import own_threads
 
-
 COST = 20.0
 """Floating point operations that take as long as the hash of one number, about."""
 ROWS = 2**14
