@@ -101,7 +101,7 @@ def with_guesses(
     found = disagreement(noise, posterior, told, share_wrong)
     right = noise.given_label(posterior, codes)[every, codes]
     hard_are_right, hard_are_guesses = share_wrong(right), share_wrong(posterior[every, codes])
-    guessed = max(_guessed(found, hard_are_right, hard_are_guesses), at_least)
+    guessed = float(max(_guessed(found, hard_are_right, hard_are_guesses), at_least))
     wrong = (1.0 - guessed) * hard_are_right + guessed * hard_are_guesses
     # What T says may be overlap; so may guesses that disagree.
     least = hard_are_right - found.doubtful
@@ -115,7 +115,7 @@ def with_guesses(
     by_chance = SETTINGS.standard_errors * _error_of(found.overlap, counts)
     return noise._replace(
         guessed=guessed,
-        wrong=wrong,
+        wrong=float(wrong),
         least=float(np.clip(least - np.hypot(hard_are_right - less, by_chance), 0.0, wrong)),
         most=float(np.clip(most + np.hypot(more - hard_are_right, by_chance), wrong, 1.0)),
     )
