@@ -1,6 +1,7 @@
 """Weights by trust: rounds, outliers, trusted samples, and that clean labels cost nothing."""
 
 import dataclasses
+import warnings
 
 import numpy as np
 import pytest
@@ -213,3 +214,11 @@ def test_noise_is_measured_with_as_many_features_as_samples(seed):
     clf = fit(X[:500], noisy.labels)
     assert clf.noise_.wrong == pytest.approx(noisy.rate, abs=0.05)
     assert clf.score(X[500:], y[500:]) > 0.95
+
+
+def test_samples_that_are_alone_in_their_class_may_all_be_wrong():
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 40
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = RobustGaussianClassifier("anchored", random_state=0).fit(X, y).noise_
+    assert found.most >= 20 / 60

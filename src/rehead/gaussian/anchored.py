@@ -135,7 +135,10 @@ def stiff_gaussians(rows: TrainingRows, found: Trusted, options: Options) -> Tru
 def noise_with_guesses(rows: TrainingRows, found: Trusted, at_least: float = 0.0) -> NoiseModel:
     """The noise that was found, with what is known about hard samples."""
     told = Scored(found.scores, rows.sampled_noisy, rows.sampled_doubtful)
-    return with_guesses(found.noise, told, partial(share_of_wrong, rows), at_least)
+    noise = with_guesses(found.noise, told, partial(share_of_wrong, rows), at_least)
+    # A sample that is alone in its class has nothing that it could be compared with.
+    alone = float((np.bincount(rows.codes)[rows.codes] == 1).mean())
+    return noise._replace(most=max(noise.most, alone))
 
 
 def calibrated_fit(rows: TrainingRows, found: Trusted, priors: str | Array) -> Fit:

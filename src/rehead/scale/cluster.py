@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import contextmanager
@@ -168,6 +169,7 @@ def dask_cluster(address: str = LOCAL, n: int | None = None) -> Iterator[Executo
     except ImportError as error:
         raise ImportError('A cluster needs Dask: pip install "rehead[dask]"') from error
     if address != LOCAL:
+        _check_address(address)
         with _client(distributed, address) as client:
             yield DaskExecutor(client)
         return
@@ -179,6 +181,15 @@ def dask_cluster(address: str = LOCAL, n: int | None = None) -> Iterator[Executo
         _client(distributed, cluster) as client,
     ):
         yield DaskExecutor(client)
+
+
+def _check_address(address: str) -> None:
+    """Refuse at once what cannot be one; Dask would try it for half a minute."""
+    if not re.fullmatch(r"(tcp|tls|ws|wss|ucx)://\S+:\d{1,5}", address):
+        raise ConnectionError(
+            f"{address!r} is no address of a Dask scheduler. It looks like tcp://10.0.0.1:8786; or "
+            "use local."
+        )
 
 
 @contextmanager
