@@ -140,7 +140,14 @@ def test_review_prints_an_address_that_opens_and_ends_in_order(folder, end):
     """Ctrl+C, `kill`, a closed terminal: then the log is one file, which may be copied."""
     code = "from rehead.cli import app; app()"
     command = [sys.executable, "-c", code, "review", ".", "--no-browser", "--port", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Tests may be run by something that ignores it, which a process passes on.
+        preexec_fn=lambda: signal.signal(getattr(signal, end), signal.SIG_DFL),
+    )
     said = ""
     try:
         for line in process.stdout:

@@ -94,7 +94,6 @@ def fit_logistic(noisy: NoisyRows, scaling: Scaling, ridge: float) -> LinearScor
     """
     # What does not count may be so far away that its scores are no numbers.
     noisy = noisy.only(noisy.counts > 0)
-    X = centred(noisy, scaling.centre)
     n_classes, d = noisy.of_label.shape[1], len(scaling.scale)
     total = float(noisy.counts.sum())
     # In these coordinates the loss is about as curved in all directions.
@@ -108,7 +107,7 @@ def fit_logistic(noisy: NoisyRows, scaling: Scaling, ridge: float) -> LinearScor
 
     def loss(v: Array) -> tuple[float, Array]:
         weights, bias = unpacked(v)
-        value, slope, slope_of_bias = _loss(X, noisy, scaling.scale, weights, bias)
+        value, slope, slope_of_bias = _loss(noisy, scaling, weights, bias)
         value += 0.5 * ridge / total * float((weights**2).sum())
         slope += ridge / total * weights
         turned = solve_triangular(root, slope, lower=True)
@@ -122,45 +121,37 @@ def fit_logistic(noisy: NoisyRows, scaling: Scaling, ridge: float) -> LinearScor
     return LinearScores(weights, bias - weights @ scaling.centre)
 
 
-def centred(noisy: NoisyRows, centre: Array) -> Array:
-    """The rows less a centre: gathered once, as a search reads them a dozen times."""
-    dtype, n = noisy.X.dtype, len(noisy.rows)
-    found = np.empty((n, noisy.X.shape[1]), dtype)
-    for where, block in Rows(noisy.X, dtype, most=n).blocks(noisy.rows, centre):
-        found[where] = block
-    return found
-
-
 def _loss(
-    X: Array, noisy: NoisyRows, scale: Array, weights: Array, bias: Array
+    noisy: NoisyRows, scaling: Scaling, weights: Array, bias: Array
 ) -> tuple[float, Array, Array]:
-    """Mean loss of the labels, and its slopes. ``X`` is centred, weights are of ``X / scale``."""
-    share = (noisy.counts / noisy.counts.sum()).astype(X.dtype)
-    of_features = (weights / scale[:, None]).astype(X.dtype)
-    bias = bias.astype(X.dtype)
-    least = np.finfo(X.dtype).tiny
+    """Mean loss of the labels, and its slopes; the weights are those of standardised features."""
+    X, dtype = noisy.X, noisy.X.dtype
+    share = (noisy.counts / noisy.counts.sum()).astype(dtype)
+    of_features = (weights / scaling.scale[:, None]).astype(dtype)
+    bias = bias.astype(dtype)
 
     def part(span: slice) -> tuple[float, Array, Array]:
-        value, slope, slope_of_bias = 0.0, np.zeros(weights.T.shape), np.zeros(len(bias))
-        for start in range(span.start, span.stop, BLOCK):
-            at = slice(start, min(start + BLOCK, span.stop))
-            towards = softmax(X[at] @ of_features + bias, overwrite=True)
+        reader = Rows(X, dtype, most=span.stop - span.start)
+        value, slope, slope_of_bias = 0.0, np.zeros(weights.shape), np.zeros(len(bias))
+        for where, block in reader.blocks(noisy.rows[span], scaling.centre):
+            at = slice(span.start + where.start, span.start + where.stop)
+            towards = softmax(block @ of_features + bias, overwrite=True)
             joint = towards * noisy.of_label[at]
-            likelihood = np.maximum(joint.sum(axis=1), least)
+            likelihood = np.maximum(joint.sum(axis=1), np.finfo(dtype).tiny)
             towards -= joint / likelihood[:, None]
             towards *= share[at, None]
             value -= float(share[at] @ np.log(likelihood))
-            slope += towards.T @ X[at]  # for few classes faster than the other way round
+            slope += block.T @ towards
             slope_of_bias += towards.sum(axis=0)
         return value, slope, slope_of_bias
 
-    flops = 4.0 * len(X) * weights.size
-    value, slope, slope_of_bias = 0.0, np.zeros(weights.T.shape), np.zeros(len(bias))
-    for found in ordered_map(part, ranges(len(X), flops, BLOCK), flops):
+    flops = 4.0 * len(noisy.rows) * weights.size
+    value, slope, slope_of_bias = 0.0, np.zeros(weights.shape), np.zeros(len(bias))
+    for found in ordered_map(part, ranges(len(noisy.rows), flops, BLOCK), flops):
         value += found[0]
         slope += found[1]
         slope_of_bias += found[2]
-    return value, (slope / scale).T, slope_of_bias
+    return value, slope / scaling.scale[:, None], slope_of_bias
 
 
 def deal(codes: Array, rng: np.random.Generator, same: Array | None = None) -> Array:
