@@ -1,5 +1,7 @@
 """From labelled rows to a fit: with a map or without one, and what is said about the labels."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from rehead import noise
 from rehead.fitting import fit_both_shapes, fit_gaussians
 from rehead.gaussian import group_by_class
 from rehead.gaussian.options import resolve_options
+from rehead.gaussian.settings import SETTINGS
 
 
 def long_tails(seed, n=840):
@@ -31,7 +34,9 @@ class TestMap:
         return how(data, np.arange(y.max() + 1), choice, np.random.default_rng(0))
 
     @pytest.mark.parametrize("seed", [0, 3])
-    def test_one_that_only_looked_better_at_first_is_dropped(self, seed):
+    def test_one_that_is_not_as_clear_in_the_end_is_dropped(self, seed, monkeypatch):
+        strict = dataclasses.replace(SETTINGS, errors_in_the_end=2.0)
+        monkeypatch.setattr("rehead.fitting.SETTINGS", strict)
         X, y = long_tails(seed)
         assert self.fit(X, y, how=fit_both_shapes).mapped is not None
         found = self.fit(X, y)

@@ -5,7 +5,13 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from rehead import LayerEnsemble, RobustGaussianClassifier, noise, score_labels
+from rehead import (
+    LayerEnsemble,
+    ReheadWarning,
+    RobustGaussianClassifier,
+    noise,
+    score_labels,
+)
 from rehead._validation import check_trusted
 from rehead.trusted import Judged
 
@@ -204,3 +210,53 @@ class TestUncorrected:
         X, _, y, corrected, words = reviewed
         with pytest.raises(ValueError, match=says):
             RobustGaussianClassifier().fit(X, corrected, trusted=words, uncorrected=wrong(y))
+
+
+def test_what_was_checked_bounds_the_noise(tilted):
+    """A model that believes the labels does not outvote 100 that somebody looked at."""
+    X, true, y = tilted
+    y = np.where(np.random.default_rng(3).random(len(y)) < 0.5, 1 - y, y)  # half of them
+    drawn = drawn_of(len(y), 100)
+    clf = RobustGaussianClassifier(random_state=0)
+    clf.fit(X, np.where(drawn, true, y), trusted=drawn, uncorrected=y)
+    share = (y != true).mean()
+    assert clf.noise_.checked == 100
+    assert clf.noise_.least <= share <= clf.noise_.most
+    assert clf.noise_.most - clf.noise_.least < 0.21
+    assert clf.noise_.least <= clf.noise_.wrong <= clf.noise_.most
+
+
+def test_the_report_says_where_checked_labels_contradict_it(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2)) + 8.0 * np.repeat([[0, 0], [1, 0]], 300, axis=0)
+    made = np.repeat([0, 1], 300)  # as clear as can be
+    true = np.where(np.arange(600) % 3 == 0, 1 - made, made)
+    drawn = drawn_of(600, 90)
+    y = np.where(drawn, true, made)
+    clf = RobustGaussianClassifier(random_state=0).fit(X, y, trusted=drawn, uncorrected=made)
+    assert "about clean" not in clf.explain()
+    said = str(score_labels(clf, X, y))
+    assert "by the labels that were checked" in said
+    clf.save(tmp_path / "m.safetensors")
+    again = RobustGaussianClassifier.load(tmp_path / "m.safetensors")
+    assert again.noise_.checked == 90
+    assert str(score_labels(again, X, y)) == said
+
+
+def test_a_frequent_class_without_any_was_not_drawn_at_random(tilted):
+    X, true, y = tilted
+    of_one = np.zeros(len(y), bool)
+    of_one[np.flatnonzero(true == 1)[:60]] = True
+    y = np.where(of_one, true, y)
+    clf = RobustGaussianClassifier(labels_from="machine", random_state=0)
+    with pytest.warns(ReheadWarning, match="60 trusted labels were not drawn at random.*0.*choose"):
+        clf.fit(X, y, trusted=of_one)
+    assert (clf.fitted_.told, clf.fitted_.way) == (0, "mixture")
+
+
+def test_labels_of_a_machine_are_never_called_clean(tilted):
+    X, _, y = tilted
+    clf = RobustGaussianClassifier(labels_from="machine", random_state=0).fit(X, y)
+    assert clf.noise_.most == 1.0
+    assert "clean" not in clf.explain()
+    assert "clean" not in str(score_labels(clf, X, y))

@@ -27,7 +27,7 @@ from rehead._values import check_transition as check_transition
 from rehead._values import first_few as first_few
 from rehead._values import generator_from as generator_from
 from rehead._values import is_real as is_real
-from rehead._warnings import SKLEARN
+from rehead._warnings import SKLEARN, warn
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Features:
@@ -330,13 +330,36 @@ def check_mask(mask: Any, n: int, name: str) -> Array | None:
 
 RANDOM, CHOSEN = "random", "chosen"
 """How a trusted label came to be checked."""
+NO_CHANCE = 1e-6
+"""What is less probable than this did not happen by chance."""
 
 
 def check_known(trusted: Any, uncorrected: Any, codes: Array, classes: Array) -> Known:
     """What users know of labels beside what they say."""
     known = check_trusted(trusted, len(codes))
     before = check_uncorrected(uncorrected, codes, known.trusted, classes)
-    return known._replace(uncorrected=before)
+    return _if_drawn_at_random(known._replace(uncorrected=before), codes, classes)
+
+
+def _if_drawn_at_random(known: Known, codes: Array, classes: Array) -> Known:
+    """The same; rows that are no fair sample were not drawn, and the user is told.
+
+    Of a class that is frequent, some are drawn; that there are none is no chance.
+    """
+    if known.drawn is None or not known.drawn.any():
+        return known
+    share = np.bincount(codes, minlength=len(classes)) / len(codes)
+    missing = np.bincount(codes[known.drawn], minlength=len(classes)) == 0
+    chance = (1.0 - share) ** int(known.drawn.sum())
+    never = np.flatnonzero(missing & (chance < NO_CHANCE))
+    if not len(never):
+        return known
+    warn(
+        f"The {known.drawn.sum()} trusted labels were not drawn at random: none of them is "
+        f"{classes[never[0]]!r}, as {share[never[0]]:.0%} of all labels are. They count as right, "
+        f"but choose nothing. Draw rows of all classes, or call these {CHOSEN!r}."
+    )
+    return known._replace(drawn=np.zeros(len(codes), bool))
 
 
 def check_trusted(trusted: Any, n: int) -> Known:

@@ -41,8 +41,26 @@ def prefixed(text: str) -> Iterator[None]:
         _prefix.reset(token)
 
 
+_held: ContextVar[list[str] | None] = ContextVar("warnings that wait", default=None)
+
+
+@contextlib.contextmanager
+def held_back() -> Iterator[list[str]]:
+    """Collect warnings of ours in place of showing them: of what may not be kept."""
+    said: list[str] = []
+    token = _held.set(said)
+    try:
+        yield said
+    finally:
+        _held.reset(token)
+
+
 def warn(message: str) -> None:
     """Warn; the warning names the line outside of rehead that led here."""
+    held = _held.get()
+    if held is not None:
+        held.append(message)
+        return
     message = _prefix.get() + message
     frame, level = inspect.currentframe(), 1
     while frame is not None and frame.f_code.co_filename.startswith(OURS):

@@ -72,6 +72,7 @@ NOISE: Fields = {
     "guessed": optional(floats("", share)),
     "least": optional(floats("", share)),
     "most": optional(floats("", share)),
+    "checked": optional(floats("", not_negative)),
 }
 REFERENCE: Fields = {
     "relative": floats("q", finite, ascending),

@@ -111,7 +111,8 @@ def _is_still_better(mapped: FittedGaussians, straight: FittedGaussians, data: B
     rows = rows_where(counted, evenly_spaced(int(counted.sum()), SETTINGS.noise_sample))
     counts = np.ones(len(rows)) if data.weights is None else data.weights[rows]
     now, before = (_label_nats(fitted, data, rows) for fitted in (mapped, straight))
-    return clearly_better(now, before, counts, SETTINGS.clear_gain)
+    least, errors = SETTINGS.clear_gain, SETTINGS.errors_in_the_end
+    return clearly_better(now, before, counts, least, errors)
 
 
 def _label_nats(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:

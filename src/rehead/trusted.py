@@ -13,17 +13,19 @@ the model that chose, and would vouch for it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from scipy.special import betaincinv
 
-from rehead._typing import Array, some_rows
+from rehead._typing import Array, Known, some_rows
 from rehead.fitted import FittedGaussians
 from rehead.fitting import fit_gaussians
-from rehead.gaussian import ByClass, Composition
+from rehead.gaussian import ByClass, Composition, NoiseModel
 from rehead.gaussian.calibration import Calibration
 from rehead.gaussian.options import DEFAULT, MACHINE, Choice, resolve_options
 from rehead.gaussian.probability import LEAST_PROBABILITY, softmax
@@ -63,7 +65,41 @@ def fit_with_trusted(
         for c in (choice, other_choice(choice))
     )
     ways = [asked, other, *(f.without_second() for f in (asked, other) if f.second is not None)]
-    return _calibrated(most_likely(ways, data), data)
+    seen = [judged(way, data) for way in ways]
+    best = first_unless_better(seen)
+    noise = as_checked(ways[best].noise, data.known, data.codes)
+    told = replace(ways[best], told=len(seen[best].codes), noise=noise)
+    return with_slope(told, seen[best].slope())
+
+
+def as_checked(noise: NoiseModel | None, known: Known, codes: Array) -> NoiseModel | None:
+    """The noise, bounded by how many of the labels that were drawn at random were wrong.
+
+    That is known where labels before their correction are. The bounds hold with a confidence of
+    95 % (Clopper and Pearson, 1934); those of the model count too, unless they contradict them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rehead.gaussian.labelnoise import fit_noise
+    >>> codes = np.arange(200) % 2
+    >>> model = fit_noise(8.0 * np.eye(2)[codes], codes)     # to which all labels seem right
+    >>> drawn = np.arange(200) < 100
+    >>> before = np.where(np.arange(200) < 30, 1 - codes, codes)  # 30 of 100
+    >>> found = as_checked(model, Known(drawn, drawn, before), codes)
+    >>> f"{found.wrong:.2f}: {found.least:.2f} to {found.most:.2f}"
+    '0.21: 0.21 to 0.40'
+    """
+    drawn, before = known.drawn, known.uncorrected
+    if noise is None or drawn is None or before is None or drawn.sum() < SETTINGS.fewest_trusted:
+        return noise
+    n, wrong = int(drawn.sum()), int((before != codes)[drawn].sum())
+    least = 0.0 if wrong == 0 else float(betaincinv(wrong, n - wrong + 1, 0.025))
+    most = 1.0 if wrong == n else float(betaincinv(wrong + 1, n - wrong, 0.975))
+    if noise.least <= most and noise.most >= least and noise.most < 1.0:
+        least, most = max(least, noise.least), min(most, noise.most)
+    share = float(np.clip(noise.wrong, least, most))
+    return noise._replace(wrong=share, least=least, most=most, checked=float(n))
 
 
 def other_choice(choice: Choice) -> Choice:
@@ -122,20 +158,28 @@ def _calibrated_scores(
     return z
 
 
-def most_likely(ways: list[FittedGaussians], data: ByClass) -> FittedGaussians:
-    """The way that makes trusted labels most likely; the first unless another is clearly better."""
-    nats = []
-    for way in ways:
-        seen = judged(way, data)
-        nats.append(seen.nats(seen.slope()))
+def first_unless_better(seen: Sequence[Judged]) -> int:
+    """Which way makes trusted labels most likely; the first unless another is clearly better.
+
+    Each has the temperature that suits it best.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes = np.arange(40) % 2
+    >>> right, vague = (slope * np.eye(2)[codes] for slope in (3.0, 0.0))
+    >>> first_unless_better([Judged(vague, codes), Judged(right, codes)])
+    1
+    >>> first_unless_better([Judged(right, codes), Judged(right, codes)])
+    0
+    """
+    nats = [way.nats(way.slope()) for way in seen]
     best = int(np.argmin([n.mean() for n in nats]))
     counts, errors = np.ones(len(nats[0])), SETTINGS.trusted_errors
-    best = best if clearly_better(nats[best], nats[0], counts, 0.0, errors) else 0
-    return replace(ways[best], told=len(counts))
+    return best if clearly_better(nats[best], nats[0], counts, 0.0, errors) else 0
 
 
-def _calibrated(fitted: FittedGaussians, data: ByClass) -> FittedGaussians:
-    """With the temperature that trusted labels ask for."""
-    slope = judged(fitted, data).slope()
+def with_slope(fitted: FittedGaussians, slope: float) -> FittedGaussians:
+    """With scores of another slope: how sure it is of what it predicts."""
     even = Calibration(1.0 / slope, np.zeros(len(fitted.classes)))
     return replace(fitted, gaussians=even.applied_to(fitted.gaussians))

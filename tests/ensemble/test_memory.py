@@ -7,7 +7,7 @@ import pytest
 
 from rehead import LayerEnsemble, score_labels
 
-N, D, N_LAYERS = 22_000, 64, 3
+N, D, N_LAYERS = 52_000, 64, 3
 
 
 @pytest.fixture(scope="module")

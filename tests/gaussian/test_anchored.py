@@ -9,9 +9,11 @@ from scipy.special import logsumexp, softmax
 from scipy.stats import multivariate_normal
 
 from rehead import RobustGaussianClassifier, find_mislabelled, noise, score_labels
-from rehead.gaussian.anchored import REGULARISATIONS
+from rehead.gaussian import group_by_class
+from rehead.gaussian.anchored import REGULARISATIONS, trusted_gaussians, unless_all_are_better
+from rehead.gaussian.options import resolve_options
 from rehead.gaussian.settings import SETTINGS
-from rehead.gaussian.training import Regularisation
+from rehead.gaussian.training import Regularisation, training_rows
 
 
 def fit(X, y, **kwargs):
@@ -222,3 +224,30 @@ def test_samples_that_are_alone_in_their_class_may_all_be_wrong():
         warnings.simplefilter("ignore")
         found = RobustGaussianClassifier("anchored", random_state=0).fit(X, y).noise_
     assert found.most >= 20 / 60
+
+
+@pytest.mark.filterwarnings("ignore::rehead.ReheadWarning")
+@pytest.mark.parametrize("rate", [0.0, 0.4])
+def test_many_overlapping_classes_of_few_samples_are_not_worse_than_shrunk_lda(rate):
+    """Next to no sample is easy there: rounds of trust would feed on themselves."""
+    rng = np.random.default_rng(0)
+    C, n, d = 60, 20, 300
+    means = 3.2 * rng.normal(size=(C, d)) / np.sqrt(d)
+    true = np.repeat(np.arange(C), 2 * n)
+    X = means[true] + rng.normal(size=(len(true), d)) * np.exp(0.5 * rng.normal(size=d))
+    y = true[::2] if rate == 0 else noise.uniform(true[::2], rate, random_state=0).labels
+    plain = RobustGaussianClassifier("sample", shrinkage="auto").fit(X[::2], y)
+    found = fit(X[::2], y)
+    assert plain.score(X[1::2], true[1::2]) < 0.8  # they do overlap
+    assert found.score(X[1::2], true[1::2]) > plain.score(X[1::2], true[1::2]) - 0.01
+
+
+def test_all_samples_count_where_labels_are_likelier_so(task):
+    """What knows nothing of the labels is given up; what is as good stays."""
+    X, y = task
+    rows = training_rows(group_by_class(X, y, 3), np.random.default_rng(0))
+    found = trusted_gaussians(rows, resolve_options(None, None, {}).options)
+    ignorant = found._replace(scores=np.zeros_like(found.scores), trust=np.full(len(y), 0.5))
+    kept = unless_all_are_better(rows, ignorant, Regularisation(0.1))
+    assert (kept.trust == 1.0).all()
+    assert unless_all_are_better(rows, found, Regularisation(0.1)) is found

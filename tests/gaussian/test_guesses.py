@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_moons
 
 from rehead import RobustGaussianClassifier, noise, score_labels
 from rehead.gaussian.guesses import (
@@ -270,7 +271,7 @@ def test_classes_have_no_offsets_where_labels_are_guesses():
 
 
 def test_counting_errors_matter_where_labels_are_hard_to_judge(rng):
-    """Far apart, it is plain which labels are wrong; the range is narrow, however few anchors."""
+    """Far apart, it is plain which labels are wrong; then only counting them leaves a range."""
     T = np.array([[0.7, 0.3], [0.3, 0.7]])
     model = NoiseModel(1.0, np.full(2, 0.5), T, np.full(2, 40.0), 0.0, 0.3)
     assert model.rate_error > 0.04
@@ -282,4 +283,14 @@ def test_counting_errors_matter_where_labels_are_hard_to_judge(rng):
         assert found.least - 1e-3 <= (labels != true).mean() <= found.most + 1e-3
         widths.append(found.most - found.least)
     assert widths[0] > 0.05
-    assert widths[1] < 0.005
+    assert widths[1] < 4.0 * np.sqrt(0.3 * 0.7 / 4000) + 0.005 < widths[0]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_overlap_that_a_map_sees_is_not_taken_for_guesses(seed):
+    """Margins on a map of two columns are not normal; all labels are right."""
+    X, y = make_moons(1500, noise=0.35, random_state=seed)
+    model = RobustGaussianClassifier(random_state=0).fit(X, y)
+    assert model.fitted_.kernel_map is not None
+    assert model.noise_.guessed == 0.0
+    assert model.noise_.least == 0.0

@@ -1,6 +1,7 @@
 """The noise model: temperature and trust from scores and labels."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -113,7 +114,7 @@ def test_a_matrix_that_is_given_is_used(planted):
 def test_arrays_of_a_file_give_it_back(planted):
     noise = fit_noise(planted.scores[:500], planted.labels[:500])
     assert "noise.guessed" not in noise.to_arrays("noise.")  # nobody looked at hard samples
-    noise = noise._replace(guessed=0.2, least=0.1, most=0.3)
+    noise = noise._replace(guessed=0.2, least=0.1, most=0.3, checked=50.0)
     arrays = noise.to_arrays("noise.")
     assert sorted(arrays) == sorted(f"noise.{field}" for field in noise._fields)
     for mine, theirs in zip(noise, NoiseModel.from_arrays(arrays, "noise."), strict=True):
@@ -132,3 +133,10 @@ def test_the_verdict_calls_labels_clean_only_within_the_error(planted):
     assert clean.verdict() == "The labels are about clean."
     anything = clean._replace(least=0.0, most=0.97)
     assert "do not tell how many labels are wrong: up to 97% may be" in anything.verdict()
+
+
+def test_what_is_unclear_has_a_range_of_some_width(planted):
+    noise = fit_noise(planted.scores, planted.labels)._replace(wrong=0.07, least=0.07, most=0.07)
+    unclear = noise._replace(anchors=np.full(len(noise.anchors), 2.0))
+    least, most = re.search(r"between (\d+)% and (\d+)%", unclear.verdict()).groups()
+    assert int(least) < 7 < int(most)

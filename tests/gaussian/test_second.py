@@ -110,7 +110,7 @@ def test_trusted_rows_are_learnt_as_they_are_and_say_nothing_about_the_noise(noi
 
 def test_no_more_rows_are_learnt_from_than_a_number(noisy, monkeypatch):
     X, labels, _ = noisy
-    few = dataclasses.replace(SETTINGS, noise_sample=200)
+    few = dataclasses.replace(SETTINGS, noise_sample=200, enough_rows=200)
     monkeypatch.setattr("rehead.gaussian.training.SETTINGS", few)
     monkeypatch.setattr(second, "SETTINGS", dataclasses.replace(few, logistic_rows=300))
     X = X.copy()

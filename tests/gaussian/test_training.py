@@ -32,7 +32,7 @@ def test_each_amount_goes_towards_the_identity_first_and_then_towards_the_diagon
 
 
 def test_far_rows_do_not_count_and_the_noise_is_fitted_to_some_of_the_rest(blobs, monkeypatch):
-    few = dataclasses.replace(SETTINGS, noise_sample=50)
+    few = dataclasses.replace(SETTINGS, noise_sample=50, enough_rows=50)
     monkeypatch.setattr("rehead.gaussian.training.SETTINGS", few)
     X, y = blobs(sizes=(100, 100))
     X[3] = 1e6

@@ -130,6 +130,6 @@ def test_bytes_of_the_default(tmp_path, monkeypatch):
     monkeypatch.setattr(_typing, "ENTRIES", 2**16)
     n, model = 200_000, RobustGaussianClassifier(feature_map="none", random_state=0)
     fit, _, audit = peaks(tmp_path, n, model)
-    of_sample = 250_000 * C + 80_000 * (8 + C)  # what noise and regression are measured on
+    of_sample = 750_000 * C + 80_000 * (8 + C)  # what noise and regression are measured on
     assert 24 * n < fit <= FIT * n + of_sample
     assert REPORT * n < audit <= (REPORT + WORK) * n + 24 * (8 + C) * 8192

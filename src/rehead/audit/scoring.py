@@ -153,9 +153,17 @@ def _rate_error(quality: Array, noise: NoiseModel | None) -> float:
 
 
 def _range_of_rates(rate: float, noise: NoiseModel | None) -> tuple[float, float]:
-    """At least and at most, as far from the rate as where the noise was measured."""
+    """At least and at most, as far from the rate as where the noise was measured.
+
+    What is not known from above there, or was counted at checked labels that contradict the rate,
+    stays as it is.
+    """
     if noise is None or np.isnan(noise.least):
         return np.nan, np.nan
+    if noise.most >= 1.0:
+        return min(rate, noise.least), 1.0
+    if noise.checked and not noise.least <= rate <= noise.most:
+        return noise.least, noise.most
     least, most = rate - (noise.wrong - noise.least), rate + (noise.most - noise.wrong)
     return max(least, 0.0), min(most, 1.0)
 

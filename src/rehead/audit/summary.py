@@ -59,6 +59,9 @@ def noise_in_words(scores: LabelScores) -> str:
     rate, error = scores.noise_rate, scores.noise_rate_error
     if np.isnan(error):
         return f"{about(rate)} wrong by the posterior alone (the noise was not measured)"
+    if rate < scores.noise_least or rate > scores.noise_most:
+        between_both = f"{scores.noise_least:.0%} to {scores.noise_most:.0%}"
+        return f"{between_both} wrong by the labels that were checked, {rate:.0%} by this model"
     nothing_found = _nothing_found(scores)
     if _cannot_tell(scores):
         least, most = scores.noise_least, scores.noise_most

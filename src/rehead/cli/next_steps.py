@@ -80,6 +80,8 @@ def _steps(
     file = f"{paths.corrected}:label"
     again = source._replace(labels=file, ignore=[",".join(left_out)] if left_out else [])
     fit = f"rehead fit {_quoted(source.data)}{_options(again)}"
+    if (made_by := getattr(report.model, "labels_from", None)) is not None:
+        fit += f" --labels-from {made_by}"
     if Path(source.data).is_dir():
         # Layers of a network need held-out samples, with labels as clean as those of training.
         held_out = f"rehead audit {_quoted(paths.head)} HELD-OUT --corrected held-out.csv"

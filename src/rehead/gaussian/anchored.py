@@ -26,8 +26,10 @@ from rehead.gaussian.fit import Fit
 from rehead.gaussian.guesses import Scored, with_guesses
 from rehead.gaussian.labelnoise import NoiseModel, with_odds_to
 from rehead.gaussian.leave_one_out import Reduce, leave_one_out_scores, reduced_in_order
+from rehead.gaussian.likelihood import blocks
 from rehead.gaussian.lost import Taken, another_start
 from rehead.gaussian.options import Options
+from rehead.gaussian.probability import corrected_nll
 from rehead.gaussian.rows import ByClass, PooledMoments
 from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.threads import own_threads
@@ -69,6 +71,7 @@ class Rounds(NamedTuple):
     """What the best round found, the trust that it led to, and how many rounds there were.
 
     Its Gaussians are not kept: they are large, and those of the last trust take their place.
+    ``at_first`` regularised the Gaussians of all samples alike.
     """
 
     noise: NoiseModel
@@ -76,6 +79,7 @@ class Rounds(NamedTuple):
     nats: Array
     trust: Array
     steps: int
+    at_first: Regularisation
 
     def gaussians(self, rows: TrainingRows) -> TiedGaussians:
         """The Gaussians of the last trust."""
@@ -103,11 +107,41 @@ class Trusted(NamedTuple):
 
 def trusted_gaussians(rows: TrainingRows, options: Options) -> Trusted:
     """The Gaussians of the last trust, uncalibrated."""
-    rounds, gaussians = _with_lost_classes(rows, _best_rounds(rows, options), options.max_steps)
+    best = _best_rounds(rows, options)
+    rounds, gaussians = _with_lost_classes(rows, best, options.max_steps)
     scores = rows.sampled_scores(rounds.trust, gaussians)
     found = Trusted(gaussians, rounds.trust, scores, rounds.noise, rounds.steps)
     found = found._replace(noise=noise_with_guesses(rows, found))
-    return stiff_gaussians(rows, found, options) if are_guesses(found.noise) else found
+    if are_guesses(found.noise):
+        return stiff_gaussians(rows, found, options)
+    if len(rows.codes) >= SETTINGS.enough_of_each * rows.n_classes:
+        return found
+    return unless_all_are_better(rows, found, best.at_first)
+
+
+def unless_all_are_better(rows: TrainingRows, found: Trusted, at_first: Regularisation) -> Trusted:
+    """What was found, unless labels are clearly more likely where all samples count alike.
+
+    Where many classes overlap and have few samples each, next to no sample is easy. Then trust
+    falls on what is typical by chance, and each round feeds on the one before, by its own T.
+    """
+    start = most_likely(rows, all_trusted(len(rows.codes)), (at_first,))
+    everything = Trusted(start.gaussians, start.trust, start.scores, start.noise, steps=1)
+    now, before = (_calibrated_nats(rows, way) for way in (everything, found))
+    if not clearly_better(now, before, rows.sampled_doubtful, SETTINGS.clear_gain):
+        return found
+    return everything._replace(noise=noise_with_guesses(rows, everything))
+
+
+def _calibrated_nats(rows: TrainingRows, found: Trusted) -> Array:
+    """How unlikely each sampled label is, by calibrated scores."""
+    T, codes = found.noise.transition, rows.sampled_evidence
+    parts = blocks(found.scores)
+    calibration = rows.calibration_of(found.scores, T)
+    nats = [
+        corrected_nll(calibration.posterior(found.scores[span]), codes[span], T) for span in parts
+    ]
+    return np.concatenate(nats)
 
 
 def are_guesses(noise: NoiseModel) -> bool:
@@ -134,7 +168,8 @@ def stiff_gaussians(rows: TrainingRows, found: Trusted, options: Options) -> Tru
 
 def noise_with_guesses(rows: TrainingRows, found: Trusted, at_least: float = 0.0) -> NoiseModel:
     """The noise that was found, with what is known about hard samples."""
-    told = Scored(found.scores, rows.sampled_noisy, rows.sampled_doubtful)
+    mapped = rows.data.before is not None
+    told = Scored(found.scores, rows.sampled_noisy, rows.sampled_doubtful, mapped)
     noise = with_guesses(found.noise, told, partial(share_of_wrong, rows), at_least)
     # A sample that is alone in its class has nothing that it could be compared with.
     alone = float((np.bincount(rows.codes)[rows.codes] == 1).mean())
@@ -160,6 +195,7 @@ def _best_rounds(rows: TrainingRows, options: Options) -> Rounds:
     choose = options.shrinkage == "auto"
     candidates = candidates_for(rows) if choose else (Regularisation(options.shrinkage),)
     rounds = _rounds(rows, most_likely(rows, everything, candidates), options.max_steps)
+    at_first = rounds.at_first
     chosen = rounds.regularisation
     # What is best for noisy labels may not be what leads out of them.
     for amount in _others(rows, chosen) if choose else ():
@@ -167,7 +203,7 @@ def _best_rounds(rows: TrainingRows, options: Options) -> Rounds:
         other = _rounds(rows, most_likely(rows, everything, (strong,)), options.max_steps)
         if clearly_better(other.nats, rounds.nats, rows.sampled_doubtful, SETTINGS.clear_gain):
             rounds = other
-    return rounds
+    return rounds._replace(at_first=at_first)
 
 
 def _with_lost_classes(
@@ -230,6 +266,7 @@ def _rounds(rows: TrainingRows, best: Round, max_steps: int) -> Rounds:
     less, where that makes the labels more likely still.
     """
     first, *_ = SETTINGS.trust_powers
+    at_first = best.regularisation
     trust = next_trust = _next_trust(rows, best, first)
     best, steps = best.led_to(trust), 1
     for power in SETTINGS.trust_powers:
@@ -247,7 +284,7 @@ def _rounds(rows: TrainingRows, best: Round, max_steps: int) -> Rounds:
             if change < SETTINGS.settled_trust:
                 break
     nats = best.noise.nats(best.scores, rows.sampled_evidence)
-    return Rounds(best.noise, best.regularisation, nats, trust, steps)
+    return Rounds(best.noise, best.regularisation, nats, trust, steps, at_first)
 
 
 def _mean_change(rows: TrainingRows, trust: Array, before: Array) -> float:

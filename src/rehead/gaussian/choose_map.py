@@ -92,7 +92,7 @@ def choose_map(data: ByClass, rng: np.random.Generator) -> KernelMap | None:
     best = _most_likely(map(tried, SETTINGS.kernel_widths))
     if usual.counts.sum() >= SETTINGS.rows_a_column * data.n_features:
         best = _most_likely([best, _columns_weighed(sampled, best, tried).with_price()])
-    least, errors = SETTINGS.clear_gain_of_map, SETTINGS.standard_errors_of_map
+    least, errors = SETTINGS.clear_gain_of_map, SETTINGS.standard_errors
     if not clearly_better(best.judged.nats, usual.nats, usual.counts, least, errors):
         return None
     columns, rng = best.kernel_map.importance, np.random.default_rng(seed)

@@ -33,11 +33,16 @@ FEWEST = 30
 
 
 class Scored(NamedTuple):
-    """Scores of samples, found without their labels; the labels; how often each sample counts."""
+    """Scores of samples, found without their labels; the labels; how often each sample counts.
+
+    ``mapped``: whether they are scores on a kernel map. Margins on it are no sums of many features,
+    and far from normal where features are few: they tell neither overlap nor guesses.
+    """
 
     scores: Array
     codes: Array
     counts: Array
+    mapped: bool = False
 
 
 class Disagreement(NamedTuple):
@@ -95,13 +100,14 @@ def with_guesses(
     >>> noisy.least < float((guessed != true).mean()) < noisy.most
     True
     """
-    noise, (scores, codes, counts) = noise.without_guesses(), told
+    noise, (scores, codes, counts, mapped) = noise.without_guesses(), told
     posterior = noise.posterior(scores.astype(np.float64))
     every = np.arange(len(codes))
     found = disagreement(noise, posterior, told, share_wrong)
     right = noise.given_label(posterior, codes)[every, codes]
     hard_are_right, hard_are_guesses = share_wrong(right), share_wrong(posterior[every, codes])
-    guessed = float(max(_guessed(found, hard_are_right, hard_are_guesses), at_least))
+    guessed = 0.0 if mapped else _guessed(found, hard_are_right, hard_are_guesses)
+    guessed = float(max(guessed, at_least))
     wrong = (1.0 - guessed) * hard_are_right + guessed * hard_are_guesses
     # What T says may be overlap; so may guesses that disagree.
     least = hard_are_right - found.doubtful
@@ -112,7 +118,9 @@ def with_guesses(
     most = hard_are_guesses + SETTINGS.misled_share * max(hard_are_guesses - hard_are_right, 0.0)
     reach = SETTINGS.standard_errors * noise.rate_error
     less, more = (share_wrong(_at_rate(right, noise.rate, r)) for r in (-reach, reach))
-    by_chance = SETTINGS.standard_errors * _error_of(found.overlap, counts)
+    # Which samples are of another class than it seems is chance; so is how many labels are wrong.
+    by_chance = np.hypot(_error_of(found.overlap, counts), _error_of(hard_are_right, counts))
+    by_chance *= SETTINGS.standard_errors
     return noise._replace(
         guessed=guessed,
         wrong=float(wrong),
@@ -160,10 +168,10 @@ def disagreement(
 
     Where margins tell nothing, samples overlap as the posterior says, and all is explained.
     """
-    scores, codes, counts = told
+    scores, codes, counts, mapped = told
     share, every = counts / counts.sum(), np.arange(len(codes))
     seen = float(share @ (posterior.argmax(axis=1) != codes))
-    temperature = temperature_of_margins(scores, counts)
+    temperature = None if mapped else temperature_of_margins(scores, counts)
     p = posterior
     if temperature is not None:
         p = softmax(scores.astype(np.float64) / temperature + np.log(noise.priors), overwrite=True)
@@ -193,6 +201,8 @@ def temperature_of_margins(scores: Array, counts: Array | None = None) -> float 
     [1.0, 1.0]
     """
     counts, taken_for = np.ones(len(scores)) if counts is None else counts, scores.argmax(axis=1)
+    if len(scores) < SETTINGS.enough_of_each * scores.shape[1]:
+        return None  # classes that many are taken for are those that swallow others
     frequent = np.flatnonzero(np.bincount(taken_for, minlength=scores.shape[1]) >= FEWEST)
     weights, logs = [], []
     for c in frequent:

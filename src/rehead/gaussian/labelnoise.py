@@ -47,7 +47,8 @@ class NoiseModel(NamedTuple):
     these features), judged one by one. ``unseen`` is how much larger that share may be where the
     judge has memorised labels, and vouches for them. ``guessed`` says, from 0 to 1, how far labels
     of hard samples are guesses; ``least`` and ``most`` are shares of wrong labels if they are not,
-    and if they are (``guesses.py``).
+    and if they are (``guesses.py``). ``checked`` is the number of labels, drawn at random, of
+    which it is known whether they were right: they bound these shares.
     """
 
     temperature: float
@@ -60,19 +61,22 @@ class NoiseModel(NamedTuple):
     guessed: float = 0.0
     least: float = np.nan
     most: float = np.nan
+    checked: float = 0.0
 
     def to_arrays(self, prefix: str) -> dict[str, Array]:
         """Its fields as the arrays of a file."""
         fields = self._asdict()
         if np.isnan(self.least):  # nobody looked at hard samples
             fields = {name: v for name, v in fields.items() if name not in OF_HARD_SAMPLES}
+        if not self.checked:
+            del fields["checked"]
         return {prefix + name: np.asarray(value) for name, value in fields.items()}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array], prefix: str) -> NoiseModel:
         """From the arrays of a file, named by fields."""
         found: dict[str, Any] = {f: arrays.get(prefix + f, np.array(np.nan)) for f in cls._fields}
-        for name in ("unseen", "guessed"):  # new in versions 2 and 4
+        for name in ("unseen", "guessed", "checked"):  # earlier files, and most others, lack them
             found[name] = arrays.get(prefix + name, np.array(0.0))
         numbers = {f: float(v) for f, v in found.items() if np.ndim(v) == 0}
         noise = cls(**{**found, **numbers})
@@ -107,7 +111,9 @@ class NoiseModel(NamedTuple):
         if self.rate_error > SETTINGS.told_share:
             least, most = self.least, self.most
             if np.isnan(least):
-                least, most = max(self.wrong - reach, 0.0), min(self.wrong + reach, 1.0)
+                least, most = self.wrong, self.wrong
+            least, most = min(least, self.wrong - reach), max(most, self.wrong + reach)
+            least, most = max(least, 0.0), min(most, 1.0)
             return (
                 "How many labels are wrong is unclear from so few clear samples: between "
                 f"{least:.0%} and {most:.0%}."
@@ -144,6 +150,7 @@ class NoiseModel(NamedTuple):
         if self.guessed:
             found *= 1.0 - self.guessed
             found += self.guessed * posterior
+            np.minimum(found, 1.0, out=found)  # rounding of single precision
         return found
 
     def without_guesses(self) -> NoiseModel:
@@ -261,14 +268,14 @@ def between(least: float, most: float) -> str:
     --------
     >>> between(0.031, 0.274), between(0.0, 0.04), between(float("nan"), float("nan"))
     (' (3% to 27%)', ' (at most 4%, or about clean)', '')
-    >>> between(0.296, 0.304)
-    ''
+    >>> between(0.296, 0.304), between(0.14, 1.0)
+    ('', ' (14% or more)')
     """
     if np.isnan(least) or f"{least:.0%}" == f"{most:.0%}" != "0%":
         return ""
     if round(least, 2) == 0:
         return f" (at most {max(most, 0.01):.0%}, or about clean)"
-    return f" ({least:.0%} to {most:.0%})"
+    return f" ({least:.0%} or more)" if most >= 1.0 else f" ({least:.0%} to {most:.0%})"
 
 
 def _sentence(noise: NoiseModel, reach: float) -> str:

@@ -11,6 +11,9 @@ users ask for: classes are clusters, and labels only say which cluster is which.
    clusters that it could find, and it runs away. Then labels are believed, but for those that
    estimates without them disagree with (as in ``agreement.py``).
 4. A temperature makes labels most likely; classes have no offsets of their own.
+
+What such Gaussians disagree with is wrong at least. Errors inside a cluster stay unseen: how many
+there are at most, nothing tells.
 """
 
 from __future__ import annotations
@@ -144,4 +147,5 @@ def _fit(rows: TrainingRows, found: Found, priors: str | Array, way: str) -> Fit
     of_classes = Priors.of(priors, posterior, rows.sampled_counts)
     composition = Composition(weights * rows.unit, counted_as, totals * rows.unit)
     steps = np.full(rows.n_classes, found.steps)
-    return Fit(of_classes.given_to(gaussians), composition, steps, [], found.noise, way=way)
+    noise = found.noise._replace(least=found.noise.wrong, most=1.0)
+    return Fit(of_classes.given_to(gaussians), composition, steps, [], noise, way=way)

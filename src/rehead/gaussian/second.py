@@ -103,10 +103,11 @@ def second_opinion(rows: TrainingRows, found: Trusted, rng: np.random.Generator)
     regressions = cross_fit(noisy, scaling, ridge, folds[learnt])
     others = regressions.scores(some_rows(rows.data.X, rows.sampled), folds[rows.sampled])
     best, nats = told.pooled(others)
-    if not clearly_better(nats, told.nats_alone(), rows.sampled_doubtful, SETTINGS.clear_gain):
+    counts, errors = rows.sampled_doubtful, SETTINGS.errors_in_the_end
+    if not clearly_better(nats, told.nats_alone(), counts, SETTINGS.clear_gain, errors):
         return None
     joint = best.joint(told.scores, others)
-    both = Scored(joint, rows.sampled_noisy, rows.sampled_doubtful)
+    both = Scored(joint, rows.sampled_noisy, rows.sampled_doubtful, alike)
     noise = with_guesses(rows.noise_under(joint), both, partial(share_of_wrong, rows))
     opinion = SecondOpinion(regressions.times(best.factor), best.temperature, folds)
     return Joint(opinion, best.offsets, noise, best.posterior(told.scores, others))

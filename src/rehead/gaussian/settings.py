@@ -20,7 +20,9 @@ class Settings:
 
     standard_errors: float = _setting(2.0, "a difference of this many standard errors is clear")
     # Reading the noise off at anchors, and calibrating scores (labelnoise.py, calibration.py).
-    noise_sample: int = _setting(5_000, "rows that a noise model is fitted to, at most")
+    noise_sample: int = _setting(15_000, "rows that a noise model is fitted to, at most")
+    usual_scores: int = _setting(500_000, "and scores of these rows, at most")
+    enough_rows: int = _setting(5_000, "rows that there are in any case, if there are so many")
     noise_sample_of_class: int = _setting(
         10, "and as many for each class, if that is more: for many classes"
     )
@@ -36,7 +38,7 @@ class Settings:
     )
     fewest_anchors: int = _setting(30, "anchors of a class, at least, if it has that many samples")
     few_classes: int = _setting(
-        20, "with more classes than this, small ones have anchors in common, and more rows are read"
+        15, "with more classes than this, small ones have anchors in common, and more rows are read"
     )
     fewest_common_anchors: int = _setting(300, "anchors of small classes together, at least")
     fewer_anchor_shares: tuple[float, ...] = _setting(
@@ -55,6 +57,11 @@ class Settings:
     # Whether labels of hard samples are guesses (guesses.py).
     least_apart: float = _setting(
         1.0, "standard deviations from 0 that margins of two classes are on average, at least"
+    )
+    enough_of_each: int = _setting(
+        100,
+        "samples for each class; with fewer, margins do not tell guesses, and all samples count"
+        " where labels are likelier so",
     )
     slack_of_guesses: float = _setting(
         0.065, "share of labels that disagree with the best class for no reason, at most"
@@ -154,7 +161,8 @@ class Settings:
         1.0, "standard errors by which another way must make trusted labels more likely"
     )
     trusted_prior: float = _setting(
-        10.0, "weight of what is known of a temperature before trusted labels are asked"
+        10.0,
+        "labels that what is known of a temperature, or of weights, counts as beside trusted ones",
     )
     # A map of the features (kernel_map.py).
     kernel_widths: tuple[float, ...] = _setting(
@@ -171,8 +179,8 @@ class Settings:
     clear_gain_of_map: float = _setting(
         0.01, "nats per label by which a map must be better, at least"
     )
-    standard_errors_of_map: float = _setting(
-        2.5, "and standard errors: the best of several maps is better than none by chance"
+    errors_in_the_end: float = _setting(
+        1.0, "standard errors by which a map, or a second opinion, must be better when all is done"
     )
     weighings: int = _setting(
         3, "times that columns are weighed by what they tell on the map before, at most"

@@ -138,7 +138,8 @@ class TrainingRows(NamedTuple):
     def fewer(self) -> TrainingRows:
         """With a quarter of the sampled rows, where that saves much and leaves enough of them."""
         n = len(self.sampled) // 4
-        if n < SETTINGS.noise_sample // 4 or self.n_classes <= SETTINGS.few_classes:
+        few_scores = self.n_classes * SETTINGS.noise_sample <= SETTINGS.usual_scores
+        if n < SETTINGS.enough_rows // 4 or few_scores:
             return self
         return self._replace(sampled=self.sampled[evenly_spaced(len(self.sampled), n)])
 
@@ -192,10 +193,11 @@ def rows_for_noise(n_classes: int) -> int:
     Examples
     --------
     >>> [rows_for_noise(n) for n in (2, 100, 1000, 5000)]
-    [5000, 5000, 10000, 6000]
+    [15000, 5000, 10000, 6000]
     """
-    wanted = SETTINGS.noise_sample_of_class * n_classes
-    return max(SETTINGS.noise_sample, min(wanted, SETTINGS.most_scores // n_classes))
+    usual = min(SETTINGS.noise_sample, SETTINGS.usual_scores // n_classes)
+    wanted = max(usual, SETTINGS.enough_rows, SETTINGS.noise_sample_of_class * n_classes)
+    return min(wanted, max(SETTINGS.most_scores // n_classes, SETTINGS.enough_rows))
 
 
 def share_of_wrong(rows: TrainingRows, right: Array) -> float:
