@@ -132,7 +132,7 @@ def test_a_batch_of_a_pair_without_its_exceptions_and_one_undo(served, desk, ope
     desk.catch_up()
     assert desk.standings.counts()["decided"] == 0
     wait_until(page, f"document.querySelectorAll('.tile').length === {n}")
-    assert page.locator(".grid h1").inner_text() == title
+    wait_until(page, f"document.querySelector('.grid h1')?.innerText === {json.dumps(title)}")
 
 
 def test_a_batch_that_is_taken_back_is_shown_again_not_the_next_pair(served, desk, open_page):

@@ -13,6 +13,12 @@ export class Pairs {
     this.sent = []; // pairs of this tab's batches, the last one at the end
     this.samples = [];
     this.unchecked = new Set();
+    this.asked = 0;
+  }
+
+  // Answers to what was asked until now come too late to be shown.
+  interrupt() {
+    this.asked += 1;
   }
 
   async show(main) {
@@ -22,19 +28,26 @@ export class Pairs {
   }
 
   async load() {
+    this.interrupt();
+    const { asked } = this;
     const { pairs } = await get("/api/pairs");
+    if (asked !== this.asked) return;
     this.pairs = pairs;
     const same = this.chosen && pairs.find((p) => p.given === this.chosen.given && p.suggested === this.chosen.suggested);
     await this.choose(same && same.undecided ? same : pairs.find((p) => p.undecided) || null);
   }
 
   async choose(pair) {
+    this.interrupt();
+    const { asked } = this;
     this.chosen = pair;
     this.unchecked = new Set();
     this.samples = [];
     if (pair) {
       const query = { given: pair.given, suggested: pair.suggested, status: "undecided", n: PAGE };
-      this.samples = (await get("/api/list", query)).samples;
+      const { samples } = await get("/api/list", query);
+      if (asked !== this.asked) return;
+      this.samples = samples;
     }
     if (this.app.view === "pairs") this.render();
   }
@@ -46,6 +59,7 @@ export class Pairs {
   send(action) {
     const rows = this.checked;
     if (!rows.length || !this.chosen) return;
+    this.interrupt();
     const label = action === "keep" ? null : this.chosen.suggested;
     const body = { id: newId(), who: this.app.who, rows, action, label };
     this.app.outbox.add("/api/batch", body, { rows, batch: true });
