@@ -77,8 +77,8 @@ def test_few_choose_nothing(tilted):
 def test_a_temperature_of_few_labels_stays_near_what_it_was():
     scores = np.array([[3.0, 0.0]] * 4)
     few, many = (
-        Judged(scores, np.array([0, 0, 0, 1])),
-        Judged(np.repeat(scores, 100, axis=0), np.tile([0, 0, 0, 1], 100)),
+        Judged(scores, np.array([0, 0, 0, 1]), np.ones(4)),
+        Judged(np.repeat(scores, 100, axis=0), np.tile([0, 0, 0, 1], 100), np.ones(400)),
     )
     assert many.slope() < few.slope() < 1.0
     assert many.slope() == pytest.approx(np.log(3.0) / 3.0, rel=0.1)
@@ -219,7 +219,7 @@ def test_what_was_checked_bounds_the_noise(tilted):
     drawn = drawn_of(len(y), 100)
     clf = RobustGaussianClassifier(random_state=0)
     clf.fit(X, np.where(drawn, true, y), trusted=drawn, uncorrected=y)
-    share = (y != true).mean()
+    share = (np.where(drawn, true, y) != true).mean()  # those that were put right are no more
     assert clf.noise_.checked == 100
     assert clf.noise_.least <= share <= clf.noise_.most
     assert clf.noise_.most - clf.noise_.least < 0.21
@@ -260,3 +260,108 @@ def test_labels_of_a_machine_are_never_called_clean(tilted):
     assert clf.noise_.most == 1.0
     assert "clean" not in clf.explain()
     assert "clean" not in str(score_labels(clf, X, y))
+
+
+@pytest.mark.parametrize("priors", ["uniform", [0.1, 0.9]])
+def test_they_do_not_mistake_other_class_shares_for_unsure_predictions(priors):
+    """New samples have other class shares than those that were drawn; log odds move by that."""
+    rng = np.random.default_rng(1)
+    true = (rng.random(3000) < 0.1).astype(int)
+    X = rng.normal(size=(3000, 3)) + 2.0 * true[:, None] * np.array([1.0, 0.0, 0.0])
+    drawn = drawn_of(3000, 300)
+    y = np.where(drawn, true, np.where(rng.random(3000) < 0.02, 1 - true, true))
+
+    def log_odds(priors):
+        clf = RobustGaussianClassifier(priors=priors, feature_map="none", random_state=0)
+        p = clf.fit(X, y, trusted=drawn).predict_proba(X)
+        return np.log(p[:, 1] / p[:, 0]), clf.priors_
+
+    (usual, own), (other, wanted) = log_odds("empirical"), log_odds(priors)
+    shift = np.log(wanted[1] / wanted[0]) - np.log(own[1] / own[0])
+    np.testing.assert_allclose(other - usual, shift, atol=1e-3)
+
+
+def test_the_range_is_of_labels_as_they_are_now():
+    rng = np.random.default_rng(0)
+    true = rng.integers(3, size=900)
+    X = rng.normal(size=(900, 4)) + 5.0 * np.eye(3, 4)[true]
+    made = np.where(rng.random(900) < 0.4, (true + 1) % 3, true)
+    words = np.full(900, "", dtype="U6")
+    words[np.flatnonzero(made != true)[:300]] = "chosen"
+    words[rng.choice(900, 100, replace=False)] = "random"
+    y = np.where(words == "", made, true)
+    clf = RobustGaussianClassifier(random_state=0).fit(X, y, trusted=words, uncorrected=made)
+    now = (y != true).mean()
+    assert now < 0.1
+    assert clf.noise_.checked == 100
+    assert clf.noise_.least <= now <= clf.noise_.most < 0.2
+
+
+@pytest.mark.parametrize("labels_from", [None, "machine"])
+def test_labels_that_were_put_right_are_not_wrong(labels_from):
+    rng = np.random.default_rng(0)
+    true = rng.integers(3, size=900)
+    X = rng.normal(size=(900, 4)) + 5.0 * np.eye(3, 4)[true]
+    made = np.where(rng.random(900) < 0.3, (true + 1) % 3, true)
+    words = np.where(made != true, "chosen", "")
+    clf = RobustGaussianClassifier(labels_from=labels_from, random_state=0)
+    clf.fit(X, true, trusted=words, uncorrected=made)
+    assert clf.noise_.wrong < 0.02
+    assert clf.noise_.least < 0.02
+
+
+def test_what_was_forbidden_stays_forbidden():
+    """On rings labels are far more likely on a map, which the other way would take."""
+    rng = np.random.default_rng(0)
+    true, angle = rng.integers(2, size=1000), rng.uniform(0, 2 * np.pi, size=1000)
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    X = (1 + true)[:, None] * circle + 0.1 * rng.normal(size=(1000, 2))
+    drawn = drawn_of(1000, 100)
+    y = np.where(drawn, true, np.where(rng.random(1000) < 0.2, 1 - true, true))
+    maps = {}
+    for asked in ("none", None):
+        clf = RobustGaussianClassifier(labels_from="machine", feature_map=asked, random_state=0)
+        maps[asked] = clf.fit(X, y, trusted=drawn).fitted_.kernel_map
+    assert maps["none"] is None
+    assert maps[None] is not None
+
+
+def test_weights_of_trusted_rows_are_copies(random_noise):
+    X, true, y = random_noise
+    drawn = drawn_of(1000, 60)
+    y = np.where(drawn, true, y)
+    weights = np.where(drawn & (np.arange(1000) % 2 == 0), 20, 1)
+    copies = np.repeat(np.arange(1000), weights)
+    weighted, repeated = (
+        RobustGaussianClassifier(feature_map="none", random_state=0).fit(
+            X[rows], y[rows], sample_weight=w, trusted=drawn[rows]
+        )
+        for rows, w in ((np.arange(1000), weights.astype(float)), (copies, None))
+    )
+    assert weighted.fitted_.told == repeated.fitted_.told > 60
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-9)
+
+
+def test_trusted_rows_of_no_weight_choose_nothing(tilted):
+    X, true, y = tilted
+    drawn = drawn_of(len(y), 205)
+    y = np.where(drawn, true, y)
+    kept = ~drawn
+    kept[np.flatnonzero(drawn)[:5]] = True
+    weighted = RobustGaussianClassifier(random_state=0)
+    weighted.fit(X, y, sample_weight=kept.astype(float), trusted=drawn)
+    without = RobustGaussianClassifier(random_state=0).fit(X[kept], y[kept], trusted=drawn[kept])
+    found = [(clf.fitted_.told, clf.fitted_.way) for clf in (weighted, without)]
+    assert found == [(0, ""), (0, "")]
+
+
+def test_weights_do_not_silence_what_is_said_of_labels():
+    rng = np.random.default_rng(0)
+    true = rng.integers(3, size=900)
+    true[(true == 2) & (rng.random(900) < 0.8)] = 0
+    X = rng.normal(size=(900, 4)) + 4.0 * np.eye(3, 4)[true]
+    y = true.copy()
+    y[rng.choice(np.flatnonzero(true == 0), 200, replace=False)] = 2
+    for weights in (None, np.ones(900), np.full(900, 0.01)):
+        with pytest.warns(ReheadWarning, match="Most samples labelled 2"):
+            RobustGaussianClassifier(random_state=0).fit(X, y, sample_weight=weights)

@@ -101,14 +101,8 @@ def _is_still_better(mapped: FittedGaussians, straight: FittedGaussians, data: B
     A map is chosen before there is any trust in labels. Trust, and a second opinion, may mend what
     the map was to mend: tails that are too long for Gaussians, for instance.
     """
-    counted = np.zeros(len(data.codes), bool)
-    for of_class in data.rows:
-        counted[of_class] = True
-    counted &= data.near
-    drawn = data.drawn if data.uncorrected is None else None
-    if drawn is not None and not drawn[counted].all():
-        counted &= ~drawn
-    rows = rows_where(counted, evenly_spaced(int(counted.sum()), SETTINGS.noise_sample))
+    doubtful = data.doubtful
+    rows = rows_where(doubtful, evenly_spaced(int(doubtful.sum()), SETTINGS.noise_sample))
     counts = np.ones(len(rows)) if data.weights is None else data.weights[rows]
     now, before = (_label_nats(fitted, data, rows) for fitted in (mapped, straight))
     least, errors = SETTINGS.clear_gain, SETTINGS.errors_in_the_end
@@ -191,12 +185,13 @@ def _kept(fit: Fit, counts: Array | None) -> Array:
 
 def _with_doubts(fitted: FittedGaussians, fit: Fit, data: ByClass) -> FittedGaussians:
     """With a note where labels of some classes are mostly wrong, in the opinion of all."""
-    if fitted.noise is None or data.weights is not None:
+    if fitted.noise is None:
         return fitted
-    trust, codes, classes = fitted.trust, data.codes, fitted.classes
+    codes, counts = data.codes, data.counts
+    trust = fitted.trust / data.unit
     if fitted.second is not None:
-        trust = _joint_trust(fitted, fit, data)
-    doubts = doubts_about_labels(fitted.noise.wrong, trust, codes, classes)
+        trust = _joint_trust(fitted, fit, data) * counts
+    doubts = doubts_about_labels(fitted.noise.wrong, trust, codes, fitted.classes, counts)
     return replace(fitted, notes=(*fitted.notes, *doubts))
 
 

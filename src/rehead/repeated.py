@@ -53,8 +53,8 @@ class Repeated(NamedTuple):
 def without_repetition(data: ByClass) -> Repeated:
     """The different rows, in the order in which they first occur.
 
-    Rows with the same features and label are the same, unless only one of them is trusted, or their
-    labels were different before they were corrected.
+    Rows with the same features and label are the same, if the same is known of their labels:
+    whether they are right, whether they were drawn at random, what they were before a correction.
 
     Examples
     --------
@@ -64,12 +64,11 @@ def without_repetition(data: ByClass) -> Repeated:
     >>> found.different.X.ravel(), found.different.weights, found.share
     (array([1., 2., 1.]), array([2., 1., 1.]), array([0.5, 1. , 0.5, 1. ]))
     """
-    n = len(data.codes)
-    of_row = data.codes
-    if data.trusted is not None:
-        of_row = of_row + np.int64(data.n_classes) * data.trusted
-    if data.uncorrected is not None:
-        of_row = of_row + np.int64(2 * data.n_classes) * data.uncorrected
+    n, of_row, kinds = len(data.codes), data.codes, np.int64(data.n_classes)
+    for known, n_values in zip(data.known, (2, 2, data.n_classes), strict=True):
+        if known is not None:
+            of_row = of_row + kinds * known
+            kinds *= n_values
     first = first_alike(remembered(np.asarray)(fingerprint)(data.X, of_row))
     if first is None:
         return Repeated(data, data)

@@ -2,8 +2,10 @@
 
 Whether labels are a machine's, nothing in noisy labels tells. Labels that are known to be right do:
 what is fitted as asked, and what would have been fitted otherwise, are compared by how likely they
-make these labels, each judged without itself. So few labels are chosen by chance, too. So what was
-asked for stays, unless another way is better by some standard errors.
+make these labels, each judged without itself. With so few labels, chance chooses too. So what was
+asked for stays, unless another way is better by a standard error. All this is done with the class
+shares of the training samples, from which the labels were drawn. Other shares, where they were
+asked for, come last.
 
 Labels that were checked because they looked wrong are not a fair sample. They are right, and count
 as such in every fit, but they choose nothing. What is measured of the noise, or decided by how
@@ -26,11 +28,12 @@ from rehead._typing import Array, Known, some_rows
 from rehead.fitted import FittedGaussians
 from rehead.fitting import fit_gaussians
 from rehead.gaussian import ByClass, Composition, NoiseModel
-from rehead.gaussian.calibration import Calibration
+from rehead.gaussian.calibration import Calibration, Priors
 from rehead.gaussian.options import DEFAULT, MACHINE, Choice, resolve_options
 from rehead.gaussian.probability import LEAST_PROBABILITY, softmax
 from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.training import clearly_better
+from rehead.repeated import without_repetition
 from rehead.verdicts import Told
 
 
@@ -56,27 +59,47 @@ def fit_with_trusted(
     >>> fitted.way, fitted.told
     ('mixture', 100)
     """
-    drawn = data.drawn
-    if choice.estimator != DEFAULT or drawn is None or drawn.sum() < SETTINGS.fewest_trusted:
+    if choice.estimator != DEFAULT or number_drawn(data) < SETTINGS.fewest_trusted:
         return fit_gaussians(data, classes, choice, rng)
-    seed = int(rng.integers(2**31))
+    seed, own = int(rng.integers(2**31)), with_own_shares(choice)
     asked, other = (
         fit_gaussians(data, classes, c, np.random.default_rng(seed))
-        for c in (choice, other_choice(choice))
+        for c in (own, other_choice(own))
     )
     ways = [asked, other, *(f.without_second() for f in (asked, other) if f.second is not None)]
-    seen = [judged(way, data) for way in ways]
+    seen = [judged(way, without_repetition(data).different) for way in ways]
     best = first_unless_better(seen)
-    noise = as_checked(ways[best].noise, data.known, data.codes)
-    told = replace(ways[best], told=len(seen[best].codes), noise=noise)
-    return with_slope(told, seen[best].slope())
+    noise = as_checked(ways[best].noise, data.known, data.codes, data.counts)
+    told = with_slope(replace(ways[best], told=seen[best].number, noise=noise), seen[best].slope())
+    return with_shares(told, choice.options.with_priors(classes).priors)
 
 
-def as_checked(noise: NoiseModel | None, known: Known, codes: Array) -> NoiseModel | None:
+def number_drawn(data: ByClass) -> int:
+    """How many trusted labels were drawn at random, each as often as it counts."""
+    return 0 if data.drawn is None else round(float(data.counts @ data.drawn))
+
+
+def with_own_shares(choice: Choice) -> Choice:
+    """The class shares of the training samples, whatever was asked for."""
+    return choice._replace(options=replace(choice.options, priors="empirical"))
+
+
+def with_shares(fitted: FittedGaussians, priors: str | Array) -> FittedGaussians:
+    """For samples of other class shares than those of the training samples, if that is asked."""
+    g = fitted.gaussians
+    even = np.full(len(g.priors), 1.0 / len(g.priors))
+    wanted = priors if not isinstance(priors, str) else g.priors if priors == "empirical" else even
+    return replace(fitted, gaussians=Priors(wanted, g.priors).given_to(g))
+
+
+def as_checked(
+    noise: NoiseModel | None, known: Known, codes: Array, counts: Array
+) -> NoiseModel | None:
     """The noise, bounded by how many of the labels that were drawn at random were wrong.
 
     That is known where labels before their correction are. The bounds hold with a confidence of
     95 % (Clopper and Pearson, 1934); those of the model count too, unless they contradict them.
+    They are of the share of labels that are wrong now: those that were corrected are no more.
 
     Examples
     --------
@@ -86,37 +109,47 @@ def as_checked(noise: NoiseModel | None, known: Known, codes: Array) -> NoiseMod
     >>> model = fit_noise(8.0 * np.eye(2)[codes], codes)     # to which all labels seem right
     >>> drawn = np.arange(200) < 100
     >>> before = np.where(np.arange(200) < 30, 1 - codes, codes)  # 30 of 100
-    >>> found = as_checked(model, Known(drawn, drawn, before), codes)
-    >>> f"{found.wrong:.2f}: {found.least:.2f} to {found.most:.2f}"
-    '0.21: 0.21 to 0.40'
+    >>> found = as_checked(model, Known(drawn, drawn, before), codes, np.ones(200))
+    >>> f"{found.wrong:.2f}: {found.least:.2f} to {found.most:.2f}"      # 15 % were put right
+    '0.06: 0.06 to 0.25'
     """
     drawn, before = known.drawn, known.uncorrected
-    if noise is None or drawn is None or before is None or drawn.sum() < SETTINGS.fewest_trusted:
+    if noise is None or drawn is None or before is None:
         return noise
-    n, wrong = int(drawn.sum()), int((before != codes)[drawn].sum())
-    least = 0.0 if wrong == 0 else float(betaincinv(wrong, n - wrong + 1, 0.025))
-    most = 1.0 if wrong == n else float(betaincinv(wrong + 1, n - wrong, 0.975))
+    n, put_right = float(counts @ drawn), before != codes
+    if n < SETTINGS.fewest_trusted:
+        return noise
+    wrong, now_right = float(counts @ (drawn & put_right)), np.average(put_right, weights=counts)
+    least = 0.0 if wrong == 0 else betaincinv(wrong, n - wrong + 1, 0.025)
+    most = 1.0 if wrong == n else betaincinv(wrong + 1, n - wrong, 0.975)
+    least, most = (max(float(share - now_right), 0.0) for share in (least, most))
     if noise.least <= most and noise.most >= least and noise.most < 1.0:
         least, most = max(least, noise.least), min(most, noise.most)
     share = float(np.clip(noise.wrong, least, most))
-    return noise._replace(wrong=share, least=least, most=most, checked=float(n))
+    return noise._replace(wrong=share, least=least, most=most, checked=n)
 
 
 def other_choice(choice: Choice) -> Choice:
     """Labels by people where they were said to be a machine's, and the other way round.
 
-    Class shares that were asked for stay.
+    What else was asked for stays.
     """
-    other = None if choice.options.labels_from == MACHINE else MACHINE
-    asked = {"labels_from": other, "priors": choice.options.priors}
+    asked = {name: getattr(choice.options, name) for name in {*choice.asked, "priors"}}
+    asked["labels_from"] = None if choice.options.labels_from == MACHINE else MACHINE
     return resolve_options(choice.estimator, None, asked)
 
 
 class Judged(NamedTuple):
-    """Scores of the trusted samples, each without itself, and their labels."""
+    """Scores of the trusted samples, each without itself; their labels; how often each counts."""
 
     scores: Array
     codes: Array
+    counts: Array
+
+    @property
+    def number(self) -> int:
+        """How many samples they stand for."""
+        return round(float(self.counts.sum()))
 
     def nats(self, slope: float) -> Array:
         """How unlikely each label is under scores of this slope."""
@@ -129,7 +162,8 @@ class Judged(NamedTuple):
         prior = SETTINGS.trusted_prior
 
         def loss(log_slope: float) -> float:
-            return float(self.nats(np.exp(log_slope)).sum()) + 0.5 * prior * log_slope**2
+            nats = float(self.counts @ self.nats(np.exp(log_slope)))
+            return nats + 0.5 * prior * log_slope**2
 
         return float(np.exp(minimize_scalar(loss, bounds=(-3.0, 1.0), method="bounded").x))
 
@@ -137,7 +171,7 @@ class Judged(NamedTuple):
 def judged(fitted: FittedGaussians, data: ByClass) -> Judged:
     """Trusted samples that were drawn at random, judged without their labels."""
     assert data.drawn is not None
-    rows = np.flatnonzero(data.drawn)
+    rows = np.flatnonzero(data.drawn & (data.counts > 0))
     X, codes, g = some_rows(data.X, rows), data.codes[rows], fitted.gaussians
     found, inside = fitted.recognise(X, codes)
     with np.errstate(divide="ignore"):
@@ -146,7 +180,7 @@ def judged(fitted: FittedGaussians, data: ByClass) -> Judged:
     slope = None if fitted.second is not None else g.temperature
     inside = Composition(np.minimum(inside.weights, 1.0), *inside[1:])
     told, calibrated = Told(codes, found.folds), partial(_calibrated_scores, of_classes, slope)
-    return Judged(fitted.leave_out(X, told, inside, calibrated), codes)
+    return Judged(fitted.leave_out(X, told, inside, calibrated), codes, data.counts[rows])
 
 
 def _calibrated_scores(
@@ -167,15 +201,13 @@ def first_unless_better(seen: Sequence[Judged]) -> int:
     --------
     >>> import numpy as np
     >>> codes = np.arange(40) % 2
-    >>> right, vague = (slope * np.eye(2)[codes] for slope in (3.0, 0.0))
-    >>> first_unless_better([Judged(vague, codes), Judged(right, codes)])
-    1
-    >>> first_unless_better([Judged(right, codes), Judged(right, codes)])
-    0
+    >>> right, vague = (
+    ...     Judged(slope * np.eye(2)[codes], codes, np.ones(40)) for slope in (3.0, 0.0))
+    >>> first_unless_better([vague, right]), first_unless_better([right, right])
+    (1, 0)
     """
-    nats = [way.nats(way.slope()) for way in seen]
-    best = int(np.argmin([n.mean() for n in nats]))
-    counts, errors = np.ones(len(nats[0])), SETTINGS.trusted_errors
+    nats, counts = [way.nats(way.slope()) for way in seen], seen[0].counts
+    best, errors = int(np.argmin([counts @ n for n in nats])), SETTINGS.trusted_errors
     return best if clearly_better(nats[best], nats[0], counts, 0.0, errors) else 0
 
 

@@ -13,6 +13,9 @@ from rehead import (
     noise,
     score_labels,
 )
+from rehead.ensemble.judges import fit_judges, memorisation_gaps
+from rehead.ensemble.problem import HeldOut, Problem
+from rehead.gaussian.options import resolve_options
 from rehead.gaussian.settings import SETTINGS
 
 
@@ -332,6 +335,59 @@ def test_a_few_far_rows_hide_nothing(world, far):
     assert ensemble.consensus_.noise.wrong == pytest.approx((labels != truth).mean(), abs=0.03)
     test, _, truth = parts["test"]
     assert ensemble.score(test, truth) > clean.score(test, truth) - 0.01
+
+
+def test_far_held_out_samples_are_no_memory():
+    """They are as hard to tell among new samples as among those of the training."""
+
+    def made(n, rng):
+        y = rng.integers(3, size=n)
+        layers = {k: rng.normal(size=(n, 5)) + 2.5 * np.eye(3, 5)[y] for k in ("a", "b")}
+        far = rng.random(n) < 0.05
+        layers["a"][far] *= 1e3 * rng.choice([-1, 1], size=(far.sum(), 1))
+        return layers, y
+
+    rng = np.random.default_rng(0)
+    (train, y), (held, new_y) = made(1500, rng), made(500, rng)
+    gaps = memorisation_gaps(Problem(train, {}, y, np.arange(3), HeldOut(held, new_y)))
+    assert max(gaps.values()) < SETTINGS.judge_gap
+
+
+def test_class_shares_are_as_asked_where_all_layers_have_memorised():
+    rng = np.random.default_rng(0)
+    true = rng.integers(2, size=600)
+    y = np.where(rng.random(600) < 0.3, 1 - true, true)
+
+    def layer(known):
+        return rng.normal(size=(len(known), 4)) + np.outer(known, [0.0, 6.0, 0.0, 0.0])
+
+    train, held = ({name: layer(known) for name in "ab"} for known in (y[:400], true[400:]))
+    found, priors = {}, [0.95, 0.05]
+    for asked in ("empirical", priors):
+        ensemble = LayerEnsemble(priors=asked, random_state=0)
+        with pytest.warns(ReheadWarning, match="All layers have memorised"):
+            ensemble.fit(train, y[:400], validation=(held, y[400:]))
+        p = np.clip(ensemble.predict_proba(held), 1e-300, None)
+        found[str(asked)] = np.log(p[:, 1] / p[:, 0]), ensemble.estimators_["a"].priors_
+    (usual, own), (other, wanted) = found["empirical"], found[str(priors)]
+    np.testing.assert_allclose(wanted, priors)
+    shift = np.log(wanted[1] / wanted[0]) - np.log(own[1] / own[0])
+    np.testing.assert_allclose(np.median(other - usual), shift, atol=1e-3)
+
+
+def test_what_others_saw_of_the_noise_is_applied_to_samples_that_are_not_far():
+    rng = np.random.default_rng(0)
+    true = rng.integers(2, size=1100)
+    X = rng.normal(size=(1100, 2)) + 3.0 * true[:, None]
+    X[900:] = 1e4 * rng.normal(size=(200, 2))
+    y = np.where(rng.random(1100) < 0.2, 1 - true, true)
+    held = HeldOut({"x": X[:300]}, y[:300])
+    problem = Problem({"x": X[300:]}, {}, y[300:], np.arange(2), held)
+    judges = fit_judges(problem, ["x"], resolve_options(None, None, {"feature_map": "none"}), 0)
+    assert (~judges.data.near).sum() > 150
+    assert judges.opinion_given(judges.noise).noise.wrong == pytest.approx(
+        judges.noise.wrong, abs=0.02
+    )
 
 
 def test_a_copy_of_a_layer_is_not_asked(world):

@@ -1,5 +1,7 @@
 """Layers as they are fitted on: joined, split, checked, grouped once."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -72,6 +74,19 @@ def test_a_fifth_of_each_class_is_drawn(problem):
     held = problem.draw_held_out(np.random.default_rng(0))
     sizes, drawn = np.bincount(problem.codes), np.bincount(problem.codes[held])
     np.testing.assert_array_equal(drawn, sizes // 5)
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(120) // 3])
+def test_labels_that_were_checked_at_random_are_not_held_out(problem, groups):
+    """They compare ways to fit, which held-out samples weigh and calibrate."""
+    drawn = np.zeros(120, bool)
+    drawn[np.random.default_rng(1).choice(120, 30, replace=False)] = True
+    told = replace(problem, trusted=drawn, drawn=drawn, groups=groups)
+    held = told.draw_held_out(np.random.default_rng(0))
+    plain = replace(problem, groups=groups).draw_held_out(np.random.default_rng(0))
+    assert not (held & drawn).any()
+    assert (plain & drawn).any()
+    assert held.sum() == pytest.approx(plain.sum(), abs=3)
 
 
 def test_a_fit_that_fails_leaves_the_last_one_as_it_was(problem):

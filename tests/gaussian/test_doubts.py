@@ -26,7 +26,7 @@ CODES = np.repeat([0, 1, 2], 20)
 def doubts(wrong, right):
     """With a share of each class trusted, the rest not at all."""
     trust = np.concatenate([np.arange(20) < share * 20 for share in right]).astype(float)
-    return doubts_about_labels(wrong, trust, CODES, NAMES)
+    return doubts_about_labels(wrong, trust, CODES, NAMES, np.ones(len(CODES)))
 
 
 def test_a_class_that_is_below_one_half_by_chance_raises_no_doubt():

@@ -86,12 +86,12 @@ def _consensus_of(
     if problem.held_out is not None and all_memorised(gaps):
         vouching, opinion = judges.without_trust(problem.held_out)
         fitted = _fitted(judged._replace(judges=vouching), opinion)
-        return _with_unseen_noise(fitted, problem, judges)
-    fitted = _fitted(judged, judges.opinion())
-    less = _clearly_less_noise(fitted, problem.held_out, judges.noise)
-    if less is not None:
-        del fitted  # both at once would be large
-        fitted = _fitted(judged, judges.opinion_given(less))
+    else:
+        fitted = _fitted(judged, judges.opinion())
+        less = _clearly_less_noise(fitted, problem.held_out, judges.noise)
+        if less is not None:
+            del fitted  # both at once would be large
+            fitted = _fitted(judged, judges.opinion_given(less))
     fitted = _with_unseen_noise(fitted, problem, judges)
     return _with_priors(fitted, problem.held_out, choice.options.with_priors(problem.classes))
 

@@ -6,18 +6,22 @@ then both are fitted, and what is kept is what makes these labels more likely (`
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rehead._progress import step
+from rehead._typing import Array
 from rehead._warnings import held_back, warn
 from rehead.ensemble.consensus import fit_consensus
 from rehead.ensemble.fitted import FittedEnsemble
 from rehead.ensemble.machine import fit_machine_layers
 from rehead.ensemble.problem import Problem
 from rehead.ensemble.told import ask_trusted_labels
+from rehead.gaussian.calibration import Priors
 from rehead.gaussian.options import MACHINE, Choice
 from rehead.gaussian.settings import SETTINGS
-from rehead.trusted import other_choice
+from rehead.trusted import other_choice, with_own_shares, with_shares
 
 
 def fit_default(problem: Problem, choice: Choice, rng: np.random.Generator) -> FittedEnsemble:
@@ -26,8 +30,8 @@ def fit_default(problem: Problem, choice: Choice, rng: np.random.Generator) -> F
     if drawn is None or drawn.sum() < SETTINGS.fewest_trusted:
         return _fit(problem, choice, int(rng.integers(2**31)))
     seed = int(rng.integers(2**31))
-    ways, warnings = [], []
-    for way in (choice, other_choice(choice)):
+    ways, warnings, own = [], [], with_own_shares(choice)
+    for way in (own, other_choice(own)):
         # Only what is kept has anything to say.
         with held_back() as said:
             ways.append(_fit(problem, way, seed))
@@ -36,7 +40,19 @@ def fit_default(problem: Problem, choice: Choice, rng: np.random.Generator) -> F
     kept, fitted = ask_trusted_labels(ways, problem)
     for message in warnings[kept]:
         warn(message)
-    return fitted
+    return _with_shares(fitted, choice.options.with_priors(problem.classes).priors)
+
+
+def _with_shares(fitted: FittedEnsemble, priors: str | Array) -> FittedEnsemble:
+    """Members for samples of other class shares than those that they were fitted for."""
+    members = {name: with_shares(member, priors) for name, member in fitted.members.items()}
+    now, before = (m[fitted.judging_member].gaussians.priors for m in (members, fitted.members))
+    shift = Priors(now, before).shift
+    given = {
+        name: None if calibration is None else calibration.with_shift(shift)
+        for name, calibration in fitted.given.items()
+    }
+    return replace(fitted, members=members, given=given)
 
 
 def _fit(problem: Problem, choice: Choice, seed: int) -> FittedEnsemble:

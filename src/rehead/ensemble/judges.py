@@ -21,6 +21,7 @@ from rehead.fitted import FittedGaussians
 from rehead.fitting import BothShapes, fit_both_shapes, fit_gaussians
 from rehead.gaussian import ByClass, Composition, NoiseModel
 from rehead.gaussian.calibration import calibrate
+from rehead.gaussian.far import far_rows
 from rehead.gaussian.guesses import Scored, with_guesses
 from rehead.gaussian.kernels import Subset, evenly_spaced
 from rehead.gaussian.labelnoise import fit_noise
@@ -35,15 +36,20 @@ from rehead.verdicts import Told
 
 
 class LabelNats(NamedTuple):
-    """Nats a training label, judged leave-one-out, and nats of each held-out label."""
+    """Nats a training label, judged leave-one-out, and nats of each held-out label.
+
+    ``near`` is a mask of the held-out samples that are not far from everything; of the training
+    samples, too, only such ones were judged.
+    """
 
     training: float
     held_out: Array
+    near: Array
 
     @property
     def gap(self) -> float:
         """How much likelier training labels are: what the layer has memorised of them."""
-        return float(self.held_out.mean()) - self.training
+        return float(self.held_out[self.near].mean()) - self.training
 
 
 def label_nats(data: ByClass, held_out: HeldOut, X: Features, trusted: Array | None) -> LabelNats:
@@ -65,7 +71,8 @@ def label_nats(data: ByClass, held_out: HeldOut, X: Features, trusted: Array | N
     )
     noise = fit_noise(scores, codes[sampled])
     posterior = noise.posterior(gaussians.scores(X))
-    return LabelNats(noise.nll, corrected_nll(posterior, held_out.codes, noise.transition))
+    nats, near = corrected_nll(posterior, held_out.codes, noise.transition), ~far_rows(X)
+    return LabelNats(noise.nll, nats, near)
 
 
 def memorisation_gaps(problem: Problem) -> dict[str, float]:
@@ -124,7 +131,9 @@ def more_judges(problem: Problem, gaps: Mapping[str, float], judges: list[str]) 
     """
     others = [n for n in gaps if n not in judges and gaps[n] <= SETTINGS.asked_gap]
     order = [*judges, *sorted(others, key=lambda name: gaps[name])]
-    nats = {n: _nats_of(problem, order[:n]).held_out for n in range(len(judges), len(order) + 1)}
+    found = {n: _nats_of(problem, order[:n]) for n in range(len(judges), len(order) + 1)}
+    near = np.logical_and.reduce([of_n.near for of_n in found.values()])
+    nats = {n: of_n.held_out[near] for n, of_n in found.items()}
     best = min(nats.values(), key=np.mean)
     most = max(n for n, of_n in nats.items() if not _clearly_more(of_n, best))
     return [name for name in gaps if name in order[:most]]
@@ -227,12 +236,14 @@ class Judges(NamedTuple):
 
     def opinion_given(self, seen: NoiseModel) -> Opinion:
         """What they think where the noise is as others have seen it."""
-        sampled = evenly_spaced(len(self.data.X), SETTINGS.noise_sample)
+        doubtful = np.flatnonzero(self.data.doubtful)
+        sampled = doubtful[evenly_spaced(len(doubtful), SETTINGS.noise_sample)]
         scores = self.without_themselves(all_scores, sampled)
         codes, noisy = self.data.codes[sampled], self.data.noisy_codes[sampled]
         noise = fit_noise(scores, noisy, seen.transition, evidence=self.data.evidence[sampled])
         noise = noise._replace(anchors=seen.anchors)
-        told = Scored(scores, noisy, np.ones(len(sampled)))
+        mapped = self.fitted.kernel_map is not None
+        told = Scored(scores, noisy, np.ones(len(sampled)), mapped)
         known = None if self.data.trusted is None else self.data.trusted[sampled]
 
         def share_wrong(right: Array) -> float:

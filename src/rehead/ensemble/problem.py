@@ -185,17 +185,23 @@ class Problem:
         return max(MOST_HELD_OUT // self.n_classes, 1)
 
     def draw_held_out(self, rng: np.random.Generator) -> Array:
-        """A mask of samples to hold out: of each class, or whole groups, none where few."""
+        """A mask of samples to hold out: of each class, or whole groups, none where few.
+
+        Samples with labels that were checked at random stay, if others do: these labels compare
+        what was fitted, which held-out samples weigh and calibrate.
+        """
         n, held = len(self.codes), np.zeros(len(self.codes), bool)
         one_in = SETTINGS.one_in_held_out
+        drawn = np.zeros(n, bool) if self.drawn is None else self.drawn
         if self.groups is None:
             for c in range(self.n_classes):
                 rows = rng.permutation(np.flatnonzero(self.codes == c))
-                held[rows[: len(rows) // one_in]] = True
+                held[rows[~drawn[rows]][: len(rows) // one_in]] = True
             return held
         # Whole groups, at random, as long as they fit and leave something of every class.
-        sizes = np.bincount(self.groups)
-        for group in rng.permutation(len(sizes)):
+        sizes, order = np.bincount(self.groups), rng.permutation(self.groups.max() + 1)
+        has_drawn = np.bincount(self.groups, drawn) > 0
+        for group in order[np.argsort(has_drawn[order], kind="stable")]:
             of_group = self.groups == group
             left = np.bincount(self.codes[~(held | of_group)], minlength=self.n_classes)
             if held.sum() + sizes[group] <= n / one_in and (left > 0).all():

@@ -42,11 +42,12 @@ def ask_trusted_labels(
         slope = seen[kept].slope()
         members = {name: with_slope(member, slope) for name, member in members.items()}
     judge, found = fitted.judging_member, fitted.consensus
-    told = replace(members[judge], told=len(seen[kept].codes))
+    told = replace(members[judge], told=seen[kept].number)
     fitted = replace(fitted, members={**members, judge: told})
     if found is None:
         return kept, fitted
-    noise = as_checked(found.noise, problem.known, problem.codes)
+    counts = np.ones(len(problem.codes))
+    noise = as_checked(found.noise, problem.known, problem.codes, counts)
     assert noise is not None
     return kept, replace(fitted, consensus=found._replace(noise=noise))
 
@@ -75,7 +76,8 @@ def _rows(problem: Problem) -> Array:
 def _judged(weights: Array, posteriors: Sequence[Array], problem: Problem) -> Judged:
     """Trusted samples as the mixture judges them."""
     mixed = mixture(weights, posteriors).astype(np.float64)
-    return Judged(np.log(np.maximum(mixed, LEAST_PROBABILITY)), problem.codes[_rows(problem)])
+    codes = problem.codes[_rows(problem)]
+    return Judged(np.log(np.maximum(mixed, LEAST_PROBABILITY)), codes, np.ones(len(codes)))
 
 
 def _weights(fitted: FittedEnsemble, posteriors: Sequence[Array], problem: Problem) -> Array:

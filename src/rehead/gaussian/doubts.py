@@ -21,10 +21,13 @@ def doubts_about_sizes(codes: Array, classes: Array) -> list[str]:
     ]
 
 
-def doubts_about_labels(wrong: float, trust: Array, codes: Array, classes: Array) -> list[str]:
+def doubts_about_labels(
+    wrong: float, trust: Array, codes: Array, classes: Array, counts: Array
+) -> list[str]:
     """What to say about labels, or the labels of some classes, that are mostly wrong.
 
-    ``wrong`` is the measured share of wrong labels, ``trust`` how far each label is trusted.
+    ``wrong`` is the measured share of wrong labels, ``counts`` how many samples each row stands
+    for, and ``trust`` how many of these are trusted.
     """
     if wrong > SETTINGS.mostly_wrong:
         return [
@@ -32,7 +35,7 @@ def doubts_about_labels(wrong: float, trust: Array, codes: Array, classes: Array
             "mistaken for one another. Check that labels and samples are in the same order; then "
             "mark some labels that are known to be right with trusted=."
         ]
-    size = class_totals(codes, len(classes))
+    size = class_totals(codes, len(classes), counts)
     right = class_totals(codes, len(classes), trust)
     notes = []
     few = SETTINGS.few_right
@@ -43,7 +46,7 @@ def doubts_about_labels(wrong: float, trust: Array, codes: Array, classes: Array
             "class. Look at them, or mark some that are known to be right with trusted=."
         )
     # Where all classes are about as noisy, chance puts some below one half.
-    share = right / np.maximum(size, 1)
+    share = right / np.maximum(size, np.finfo(float).tiny)
     low = (share < 0.5) & (share < 1.0 - wrong - SETTINGS.far_below_usual) & (size > 1)
     doubtful = [name for name in classes[low].tolist() if name not in lost]
     if doubtful and wrong < 0.5:

@@ -54,11 +54,15 @@ class Mixture(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """Sums over samples weighted by what they are: of 1, of x, of the labels; and F."""
+    """Sums over samples weighted by what they are: of 1, of x, of the labels; and F.
+
+    ``labels`` are those before any was corrected; ``right`` is how many are right as they are now.
+    """
 
     weights: Array
     totals: Array
     labels: Array
+    right: float
     objective: float
 
 
@@ -77,8 +81,7 @@ class FittedMixture(NamedTuple):
     @property
     def wrong(self) -> float:
         """Share of samples that are not what their label says."""
-        labels = self.expected.labels
-        return 1.0 - float(np.trace(labels) / labels.sum())
+        return 1.0 - self.expected.right / float(self.expected.labels.sum())
 
     @property
     def noise(self) -> NoiseModel:
@@ -127,7 +130,7 @@ def expectation(rows: TrainingRows, total: Total, now: Mixture, tau: float) -> E
     dtype = rows.dtype or X.dtype
     middle = total.mean.astype(dtype)
     weights, totals, labels = np.zeros(C), np.zeros((C, X.shape[1])), np.zeros((C, C))
-    objective = 0.0
+    right = objective = 0.0
     for a in range(0, len(X), BLOCK):
         part = slice(a, a + BLOCK)
         block = X[part].astype(dtype, copy=False) - middle
@@ -139,6 +142,7 @@ def expectation(rows: TrainingRows, total: Total, now: Mixture, tau: float) -> E
         weights += r.sum(axis=0)
         totals += r.T.astype(dtype) @ block
         np.add.at(labels.T, rows.data.noisy_codes[part], r)
+        right += float(r[np.arange(len(r)), rows.codes[part]].sum())
     totals += weights[:, None] * (middle - total.mean)
     # The quadratic term that all classes share, of all samples at once.
     offset = total.mean - g.centre
@@ -147,7 +151,8 @@ def expectation(rows: TrainingRows, total: Total, now: Mixture, tau: float) -> E
     whitened = solve_triangular(g.factor.lower, scatter, lower=True)
     quadratic = np.trace(solve_triangular(g.factor.lower, whitened.T, lower=True))
     constant = total.weight * (g.factor.log_det + len(scatter) * np.log(2 * np.pi))
-    return Expected(weights, totals, labels, objective - 0.5 * float(quadratic + constant))
+    objective -= 0.5 * float(quadratic + constant)
+    return Expected(weights, totals, labels, right, objective)
 
 
 def log_joint(rows: TrainingRows, now: Mixture, part: slice) -> Array:

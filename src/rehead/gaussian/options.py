@@ -147,10 +147,11 @@ class after one selection by a covariance shared by all classes (without its div
 
 
 class Choice(NamedTuple):
-    """An estimator by name, and its options."""
+    """An estimator by name, and its options; ``asked`` names those that the user set."""
 
     estimator: str
     options: Options
+    asked: frozenset[str] = frozenset()
 
 
 def resolve_options(
@@ -173,7 +174,7 @@ def resolve_options(
     usual = FOR_MACHINE if chosen.get("labels_from") == MACHINE else USAGE[name].defaults
     options = Options(**{**vars(usual), **chosen})
     _check_options(options)
-    return Choice(name, options)
+    return Choice(name, options, frozenset(chosen))
 
 
 def name_estimator(params: Mapping[str, Any], *, measured: bool) -> dict[str, Any]:

@@ -107,6 +107,38 @@ class ByClass:
         return near
 
     @property
+    def unit(self) -> float:
+        """What one sample weighs. Weights may sum to 1, which does not make samples few."""
+        if self.weights is None:
+            return 1.0
+        positive = self.weights[self.weights > 0]
+        return min(1.0, float(positive.mean())) if len(positive) else 1.0
+
+    @property
+    def counts(self) -> Array:
+        """How many samples each row stands for."""
+        if self.weights is None:
+            return np.broadcast_to(1.0, len(self.codes))
+        return self.weights / self.unit
+
+    @property
+    def doubtful(self) -> Array:
+        """A mask of the rows whose labels tell about the noise: near ones that count.
+
+        Labels that were drawn at random and made right do not, unless it is known what they were.
+        Those that were checked because they looked wrong do: without them, only labels that agree
+        with an earlier model would be left, and would vouch for it.
+        """
+        counted = np.zeros(len(self.codes), bool)
+        for of_class in self.rows:
+            counted[of_class] = True
+        counted &= self.near
+        if self.drawn is None or self.uncorrected is not None:
+            return counted
+        others = counted & ~self.drawn
+        return others if others.any() else counted
+
+    @property
     def known(self) -> Known:
         """What is known of the labels."""
         return Known(self.trusted, self.drawn, self.uncorrected)
