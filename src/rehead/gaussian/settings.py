@@ -20,29 +20,39 @@ class Settings:
 
     standard_errors: float = _setting(2.0, "a difference of this many standard errors is clear")
     # Reading the noise off at anchors, and calibrating scores (labelnoise.py, calibration.py).
-    noise_sample: int = _setting(15_000, "rows that a noise model is fitted to, at most")
-    usual_scores: int = _setting(500_000, "and scores of these rows, at most")
-    enough_rows: int = _setting(5_000, "rows that there are in any case, if there are so many")
-    noise_sample_of_class: int = _setting(
-        10, "and as many for each class, if that is more: for many classes"
+    noise_sample: int = _setting(
+        15_000,
+        "rows of a sample, at most: for a noise model, far rows, the units of a map, memorisation"
+        " gaps, and the last look at a map",
     )
+    usual_scores: int = _setting(
+        500_000, "scores of the rows that a noise model is fitted to, at most"
+    )
+    enough_rows: int = _setting(5_000, "but at least this many rows, if there are so many")
+    noise_sample_of_class: int = _setting(10, "and at least this many rows for each class")
     most_scores: int = _setting(
-        30_000_000, "scores of these rows that are in memory, at most, if that leaves enough rows"
+        30_000_000,
+        "scores of these rows in memory, at most, unless that leaves fewer than `enough_rows`",
     )
     near_classes: int = _setting(
         128,
-        "classes of a row whose scores a noise model looks at, at most: the best, and its label",
+        "with four times as many classes or more, the likelihood of a row is computed from this"
+        " many: its label, and the best others",
     )
     anchor_shares: tuple[float, ...] = _setting(
-        (0.3, 0.1), "share of the samples predicted as a class that are its anchors; then fewer"
+        (0.3, 0.1),
+        "share of the samples predicted as a class that are its anchors; the second if clearly"
+        " more of these labels agree",
     )
     fewest_anchors: int = _setting(30, "anchors of a class, at least, if it has that many samples")
     few_classes: int = _setting(
-        15, "with more classes than this, small ones have anchors in common, and more rows are read"
+        15,
+        "with more classes than this, small ones have anchors in common, and the bias of leaving"
+        " a row out is removed",
     )
     fewest_common_anchors: int = _setting(300, "anchors of small classes together, at least")
     fewer_anchor_shares: tuple[float, ...] = _setting(
-        (0.03,), "and still smaller shares of the samples that are taken for small classes"
+        (0.03,), "and a still smaller share, with more than `few_classes` classes"
     )
     borrowed_anchors: tuple[float, ...] = _setting(
         (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0),
@@ -51,40 +61,42 @@ class Settings:
     log_temperatures: tuple[float, float] = _setting(
         (-1.0, 6.0), "range of the logarithm of a temperature"
     )
-    offset_ridge: float = _setting(
-        5.0, "samples that speak against the offset of a class in a calibration"
-    )
+    offset_ridge: float = _setting(5.0, "ridge on the offsets of classes, in samples")
     # Whether labels of hard samples are guesses (guesses.py).
     least_apart: float = _setting(
-        1.0, "standard deviations from 0 that margins of two classes are on average, at least"
+        1.0, "mean of the margins between two classes, at least, in standard deviations"
     )
     enough_of_each: int = _setting(
         100,
-        "samples for each class; with fewer, margins do not tell guesses, and all samples count"
-        " where labels are likelier so",
+        "samples for each class, on average; with fewer, margins do not tell guesses, and all"
+        " samples count alike if that makes labels clearly more likely",
     )
     slack_of_guesses: float = _setting(
-        0.065, "share of labels that disagree with the best class for no reason, at most"
+        0.065, "share of labels that may disagree unexplained before guesses are suspected"
     )
     slack_of_overlap: float = _setting(
         0.1, "and this share of the overlap, which is not known exactly"
     )
     wrong_guesses: float = _setting(
-        8.0, "wrong labels for each that disagrees all the same, at most: other guesses agree"
+        8.0,
+        "wrong labels for each that disagrees unexplained, at most, if they are guesses: most"
+        " guesses agree with the best class",
     )
     mostly_guessed: float = _setting(
         0.3,
-        "if labels of hard samples are guesses as far as this or more, the last estimate is stiff,"
-        " classes have no offsets, and no regression is asked",
+        "if `guessed` is above this, the last estimate is stiff, classes have no offsets, and no"
+        " regression is asked",
     )
     stiff_shrinkage: float = _setting(
         0.3, "shrinkage of stiff estimates, which do not follow guesses, or a machine's errors"
     )
     doubtful_overlap: float = _setting(
-        3.0, "times the square of the overlap may be taken for noise: the noise may be less by it"
+        3.0,
+        "this many times the square of the overlap may be taken for noise; the lower end is lower"
+        " by it",
     )
     misled_share: float = _setting(
-        0.1, "share of guesses that may mislead the classifier too: the noise may be more by it"
+        0.1, "share of guesses that may mislead the classifier too; the upper end is higher by it"
     )
     # Trust in labels, round by round (anchored.py).
     shrinkages: tuple[float, ...] = _setting(
@@ -94,18 +106,18 @@ class Settings:
         (0.97, 0.99), "and from these, where samples are scarce"
     )
     screened: int = _setting(
-        3, "of many classes, so many are compared on all sampled rows: the best on a quarter"
+        3,
+        "with many classes, how many shrinkages, the best on a quarter of the rows, are compared"
+        " on all",
     )
     scarce_rows: float = _setting(2, "with fewer samples per feature than this, they are scarce")
     strong_shrinkages: tuple[float, ...] = _setting(
         (0.6, 0.3), "these are followed to the end, however they look at first"
     )
     ample_rows: float = _setting(
-        50, "with this many samples per feature, strong shrinkages are not tried"
+        50, "with this many samples per feature or more, strong shrinkages are not tried"
     )
-    clear_gain: float = _setting(
-        0.005, "nats per label by which strong shrinkage must be better, at least"
-    )
+    clear_gain: float = _setting(0.005, "nats per label by which a choice must be better, at least")
     settled_trust: float = _setting(
         3e-4, "a round is the last if it changes trust in labels by less than this, on average"
     )
@@ -128,26 +140,27 @@ class Settings:
     )
     logistic_rows: int = _setting(20_000, "rows that a regression learns from, at most")
     lost_share: float = _setting(
-        0.5, "a class seems lost if this share of the usual one of its labels is trusted, or less"
+        0.5,
+        "a class seems lost if the trusted share of its labels is below this times the usual one",
     )
     exchange_ratios: tuple[float, ...] = _setting(
         (1.0, 0.8),
         "two classes may have changed places if, among samples taken for the one, labels of the"
-        " other are this many times as frequent as its own",
+        " other are more than this many times as frequent as its own",
     )
     other_starts: int = _setting(3, "other starts for lost classes with each of these, at most")
     least_class_weight: float = _setting(3.0, "samples that a class weighs, at least")
     far_ratio: float = _setting(
         100.0,
-        "rows whose squared distance from the middle is this many times the usual one"
-        " or more belong to no class",
+        "rows whose squared distance from the middle is more than this many times the usual one"
+        " belong to no class",
     )
     # Labels that a machine made (machine.py).
     mixture_rounds: int = _setting(20, "rounds of the mixture of a machine's labels, at most")
     own_units: float = _setting(
         30.0,
-        "columns have units of their own if one varies so many times as much as the usual one;"
-        " then shrinkage is towards the diagonal",
+        "columns have units of their own if one varies more than this many times as much as the"
+        " usual one; then shrinkage is towards the diagonal",
     )
     most_moved: float = _setting(
         0.125,
@@ -156,13 +169,15 @@ class Settings:
     )
     agreement_rounds: int = _setting(2, "rounds of agreement in its place, at most")
     # Trusted labels that were drawn at random (trusted.py).
-    fewest_trusted: int = _setting(20, "trusted labels that it takes to choose between ways")
+    fewest_trusted: int = _setting(
+        20, "trusted labels, drawn at random, that it takes to choose between ways"
+    )
     trusted_errors: float = _setting(
         1.0, "standard errors by which another way must make trusted labels more likely"
     )
     trusted_prior: float = _setting(
         10.0,
-        "labels that what is known of a temperature, or of weights, counts as beside trusted ones",
+        "how many trusted labels the prior on a temperature, or on the members' weights, is worth",
     )
     # A map of the features (kernel_map.py).
     kernel_widths: tuple[float, ...] = _setting(
@@ -171,10 +186,12 @@ class Settings:
         " the first where a map is asked for",
     )
     landmarks: tuple[int, int] = _setting((50, 500), "landmarks of a kernel map: fewest and most")
-    rows_a_landmark: int = _setting(6, "rows that there are for each landmark, in between")
+    rows_a_landmark: int = _setting(6, "rows for each landmark, between these two numbers")
     map_sample: int = _setting(2_000, "rows that maps are compared on, about")
     fewest_rows_for_map: int = _setting(
-        10, "rows of this sample for each class, at least; with fewer, no map is tried"
+        10,
+        "of these rows for each class, at least (in a consensus, of all rows); with fewer, no map"
+        " is tried",
     )
     clear_gain_of_map: float = _setting(
         0.01, "nats per label by which a map must be better, at least"
@@ -183,12 +200,16 @@ class Settings:
         1.0, "standard errors by which a map, or a second opinion, must be better when all is done"
     )
     weighings: int = _setting(
-        3, "times that columns are weighed by what they tell on the map before, at most"
+        3, "times that columns are weighed by the slopes of scores on the map before, at most"
     )
     rows_a_column: int = _setting(
-        30, "rows of this sample for each column, at least; with fewer, columns are not weighed"
+        30,
+        "rows that maps are compared on, for each column, at least; with fewer, columns are not"
+        " weighed",
     )
-    rows_for_importance: int = _setting(500, "rows that this is averaged over, at most")
+    rows_for_importance: int = _setting(
+        500, "rows that the weights of columns are averaged over, at most"
+    )
     # Several layers (ensemble/).
     judge_gap: float = _setting(
         0.05, "judges are layers whose memorisation gap is above the smallest by this much, at most"
@@ -197,11 +218,11 @@ class Settings:
         0.3, "weak judges never ask a layer whose memorisation gap is larger, whatever it knows"
     )
     memorised_gap: float = _setting(
-        0.5,
-        "with this memorisation gap (nats per label) or more, a layer knows its labels by heart",
+        0.5, "with a larger memorisation gap (nats per label), a layer knows its labels by heart"
     )
     cleaner_gap: float = _setting(
-        0.25, "held-out labels that are likelier than training labels by this many nats are cleaner"
+        0.25,
+        "held-out labels that are likelier than training labels by more nats than this are cleaner",
     )
     sure_judges: float = _setting(
         0.85, "judges whose mean confidence is lower may ask other layers to join them"
@@ -214,14 +235,17 @@ class Settings:
     judge_prior: float = _setting(5.0, "held-out samples that speak for the judge")
     one_in_held_out: int = _setting(5, "one in this many samples is held out where none are given")
     told_share: float = _setting(
-        0.05, "the share of wrong labels is unclear if judges may miss more than this"
+        0.05,
+        "the share of wrong labels is unclear if its counting error is larger, or if judges may"
+        " miss more than this",
     )
     # What users are warned of (doubts.py).
     mostly_wrong: float = _setting(
         0.65, "share of wrong labels above which right ones hardly stand out"
     )
     far_below_usual: float = _setting(
-        0.15, "how much rarer right labels are in a class of mostly wrong ones than in all"
+        0.15,
+        "how much rarer right labels are in a class of mostly wrong ones than in all, at least",
     )
     few_right: float = _setting(4.0, "a class with fewer trusted samples has next to none")
 

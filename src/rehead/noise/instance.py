@@ -60,7 +60,7 @@ class InstanceLabels(NoisyLabels):
         """Make labels of other samples noisy, of a validation part for example, in the same way.
 
         The share of wrong labels is the one that comes out: about `rate`, if they are like the
-        first samples.
+        first samples. Part-dependent noise makes ``floor(rate * n_samples)`` of them wrong.
 
         Parameters
         ----------
