@@ -160,7 +160,12 @@ def check_uncorrected(
     """
     if labels is None:
         return None
-    before = known_codes(in_type_of(check_labels(labels, len(codes)), classes), classes)
+    try:
+        labels = check_labels(labels, len(codes))
+        _refuse_classes_that_are_gone(labels, classes)
+        before = known_codes(in_type_of(labels, classes), classes)
+    except ValueError as error:
+        raise ValueError(f"uncorrected, the labels before some were put right: {error}") from None
     changed = before != codes
     if trusted is not None:
         changed &= ~trusted
@@ -173,6 +178,20 @@ def check_uncorrected(
             "checked because they looked wrong, 'random' for those that were drawn at random."
         )
     return before
+
+
+def _refuse_classes_that_are_gone(labels: Array, classes: Array) -> None:
+    """A review may put every label of a class right; how noisy the class was tells nothing then."""
+    known = {*classes.tolist(), *map(str, classes.tolist())}
+    gone = [
+        label for label in set(labels.tolist()) if label not in known and str(label) not in known
+    ]
+    if gone:
+        raise ValueError(
+            f"y has no {first_few(sorted(gone, key=str))} any more. For rows whose class "
+            "is gone, pass the corrected label there as well: where(isin(uncorrected, classes of "
+            "y), uncorrected, y)."
+        )
 
 
 def in_type_of(labels: Array, classes: Array) -> Array:

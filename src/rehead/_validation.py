@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
+from scipy.special import gammaln
 from sklearn.utils.validation import check_array, validate_data
 
 from rehead._columns import as_column, missing_rows
@@ -344,20 +345,24 @@ def check_known(trusted: Any, uncorrected: Any, codes: Array, classes: Array) ->
 def _if_drawn_at_random(known: Known, codes: Array, classes: Array) -> Known:
     """The same; rows that are no fair sample were not drawn, and the user is told.
 
-    Of a class that is frequent, some are drawn; that there are none is no chance.
+    Of classes that are frequent, some are drawn; that there are none is no chance.
     """
     if known.drawn is None or not known.drawn.any():
         return known
     share = np.bincount(codes, minlength=len(classes)) / len(codes)
-    missing = np.bincount(codes[known.drawn], minlength=len(classes)) == 0
-    chance = (1.0 - share) ** int(known.drawn.sum())
-    never = np.flatnonzero(missing & (chance < NO_CHANCE))
-    if not len(never):
+    seen = np.bincount(codes[known.drawn], minlength=len(classes)) > 0
+    never = (share > 0) & ~seen
+    # Any classes may be those that are missing: so many sets of classes are as large.
+    present, n_seen = int((share > 0).sum()), int(seen.sum())
+    sets = gammaln(present + 1) - gammaln(n_seen + 1) - gammaln(present - n_seen + 1)
+    log_chance = known.drawn.sum() * np.log(share[seen].sum()) + sets
+    if not never.any() or log_chance >= np.log(NO_CHANCE):
         return known
     warn(
         f"The {known.drawn.sum()} trusted labels were not drawn at random: none of them is "
-        f"{classes[never[0]]!r}, as {share[never[0]]:.0%} of all labels are. They count as right, "
-        f"but choose nothing. Draw rows of all classes, or call these {CHOSEN!r}."
+        f"{first_few(classes[never].tolist())}, as {share[never].sum():.0%} of all labels are. "
+        f"They count as right, but choose nothing. Draw rows of all classes, or call these "
+        f"{CHOSEN!r}."
     )
     return known._replace(drawn=np.zeros(len(codes), bool))
 

@@ -25,6 +25,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import betaincinv
 
 from rehead._typing import Array, Known, some_rows
+from rehead.fairsample import doubt_about_draw, doubt_about_trusted
 from rehead.fitted import FittedGaussians
 from rehead.fitting import fit_gaussians
 from rehead.gaussian import ByClass, Composition, NoiseModel
@@ -66,11 +67,18 @@ def fit_with_trusted(
         fit_gaussians(data, classes, c, np.random.default_rng(seed))
         for c in (own, other_choice(own))
     )
+    if (doubt := doubt_about_draw(asked, data)) is not None:
+        chosen = data.with_known(data.known._replace(drawn=None))
+        fitted = fit_gaussians(chosen, classes, choice, np.random.default_rng(seed))
+        return replace(fitted, notes=(doubt, *fitted.notes))
     ways = [asked, other, *(f.without_second() for f in (asked, other) if f.second is not None)]
     seen = [judged(way, without_repetition(data).different) for way in ways]
     best = first_unless_better(seen)
     noise = as_checked(ways[best].noise, data.known, data.codes, data.counts)
-    told = with_slope(replace(ways[best], told=seen[best].number, noise=noise), seen[best].slope())
+    told = replace(ways[best], told=seen[best].number, noise=noise)
+    if (doubt := doubt_about_trusted(told, data)) is not None:
+        told = replace(told, notes=(doubt, *told.notes))
+    told = with_slope(told, seen[best].slope())
     return with_shares(told, choice.options.with_priors(classes).priors)
 
 

@@ -16,8 +16,11 @@ from rehead._warnings import held_back, warn
 from rehead.ensemble.consensus import fit_consensus
 from rehead.ensemble.fitted import FittedEnsemble
 from rehead.ensemble.machine import fit_machine_layers
-from rehead.ensemble.problem import Problem
+from rehead.ensemble.problem import STACK, Problem
 from rehead.ensemble.told import ask_trusted_labels
+from rehead.fairsample import doubt_about_draw, doubt_about_trusted
+from rehead.fitted import FittedGaussians
+from rehead.gaussian import ByClass
 from rehead.gaussian.calibration import Priors
 from rehead.gaussian.options import MACHINE, Choice
 from rehead.gaussian.settings import SETTINGS
@@ -37,10 +40,23 @@ def fit_default(problem: Problem, choice: Choice, rng: np.random.Generator) -> F
             ways.append(_fit(problem, way, seed))
         warnings.append(said)
     step("asking trusted labels")
+    judge, data = _judge_of(ways[0], problem)
+    if (doubt := doubt_about_draw(judge, data)) is not None:
+        warn(doubt)
+        return _fit(replace(problem, drawn=None), choice, seed)
     kept, fitted = ask_trusted_labels(ways, problem)
     for message in warnings[kept]:
         warn(message)
+    if (doubt := doubt_about_trusted(*_judge_of(fitted, problem))) is not None:
+        warn(doubt)
     return _with_shares(fitted, choice.options.with_priors(problem.classes).priors)
+
+
+def _judge_of(fitted: FittedEnsemble, problem: Problem) -> tuple[FittedGaussians, ByClass]:
+    """What judges the labels, and the rows as it sees them."""
+    name = fitted.judging_member
+    data = problem.joined(fitted.stacked) if name == STACK else problem.grouped[name]
+    return fitted.members[name], data.with_known(problem.known)
 
 
 def _with_shares(fitted: FittedEnsemble, priors: str | Array) -> FittedEnsemble:

@@ -115,6 +115,8 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 def _opened(path: Path) -> Iterator[Any]:
     if not path.exists():
         raise FileNotFoundError(f"There is no model file at {path}.")
+    if path.is_dir():
+        raise ModelFileError(f"{path} is a folder, not a model file. Name the file in it.")
     try:
         with safe_open(path, framework="numpy") as file:
             yield file

@@ -238,7 +238,7 @@ def check_priors(priors: Any, classes: Array) -> str | Array:
     if beta.shape != (len(classes),) or not (beta >= 0).all() or not np.isclose(beta.sum(), 1):
         raise ValueError(
             f"priors must be 'uniform', 'empirical' or {len(classes)} probabilities that sum to "
-            f"1 (classes {list(classes)}), got {priors!r}."
+            f"1 (classes {classes.tolist()}), got {priors!r}."
         )
     beta = beta / beta.sum()
     return beta

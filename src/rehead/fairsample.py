@@ -1,0 +1,92 @@
+"""Whether trusted labels that are said to be drawn at random look like it, and look right.
+
+Labels that were checked because they looked wrong say nothing about all others. Taken for a fair
+sample, they would make next to every label seem wrong. What they were before they were corrected
+gives them away: they look wrong far more often than labels that nobody checked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import mannwhitneyu
+
+from rehead._typing import Array, some_rows
+from rehead.fitted import FittedGaussians
+from rehead.gaussian import ByClass
+from rehead.gaussian.kernels import evenly_spaced
+from rehead.gaussian.probability import corrected_nll
+from rehead.gaussian.settings import SETTINGS
+
+NO_CHANCE = 1e-6
+"""What is less probable than this is no chance."""
+
+
+def doubt_about_draw(fitted: FittedGaussians, data: ByClass) -> str | None:
+    """What to say where labels look as if they had been chosen, not drawn at random.
+
+    Only labels before a correction can tell: corrected ones look right, however they were chosen.
+    """
+    drawn, others = _drawn_and_others(data)
+    if data.uncorrected is None or fitted.noise is None or not len(drawn) or not len(others):
+        return None
+    of_drawn, of_others = (_nats(fitted, data, rows) for rows in (drawn, others))
+    test = mannwhitneyu(of_drawn, of_others, method="asymptotic")
+    if test.pvalue >= NO_CHANCE:
+        return None
+    wrong = test.statistic > 0.5 * len(drawn) * len(others)
+    return (
+        f"The {len(drawn)} trusted labels do not look drawn at random: before they were corrected, "
+        f"they looked {'wrong' if wrong else 'right'} far more often than the others. They count "
+        "as right, but choose nothing and say nothing about how many labels are wrong. Call rows "
+        "'chosen' in trusted= that were checked because of how they looked."
+    )
+
+
+def doubt_about_trusted(fitted: FittedGaussians, data: ByClass) -> str | None:
+    """What to say where most trusted labels look wrong, and others do not."""
+    drawn, others = _drawn_and_others(data)
+    if not len(drawn) or not len(others):
+        return None
+    wrong, usual = (_disagrees(fitted, data, rows).mean() for rows in (drawn, others))
+    error = np.sqrt(0.25 / len(drawn) + 0.25 / len(others))
+    if wrong < 0.5 or wrong < usual + SETTINGS.standard_errors * error:
+        return None
+    return (
+        f"{wrong:.0%} of the trusted labels look wrong, and {usual:.0%} of the others. Trusted "
+        "labels are believed whatever they look like. Check that they are right, and in the order "
+        "of the rows."
+    )
+
+
+def _drawn_and_others(data: ByClass) -> tuple[Array, Array]:
+    """Rows whose labels were drawn at random, and some of those that nobody checked."""
+    nothing = np.zeros(len(data.codes), bool)
+    drawn = nothing if data.drawn is None else data.drawn
+    trusted = nothing if data.trusted is None else data.trusted
+    counted = (data.counts > 0) & data.near
+    others = np.flatnonzero(counted & ~trusted)
+    few = others[evenly_spaced(len(others), SETTINGS.noise_sample)]
+    return np.flatnonzero(counted & drawn), few
+
+
+def _nats(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:
+    """How unlikely labels were before any was corrected, each row judged without itself."""
+    noise = fitted.noise
+    assert noise is not None
+    p = noise.posterior(_joint_scores(fitted, data, rows))
+    return corrected_nll(p, data.noisy_codes[rows], noise.transition)
+
+
+def _disagrees(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:
+    """Whether each row is taken for another class than its label says, without itself."""
+    best: Array = _joint_scores(fitted, data, rows).argmax(axis=1) != data.codes[rows]
+    return best
+
+
+def _joint_scores(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:
+    X, every = some_rows(data.X, rows), np.ones(len(rows), bool)
+    return fitted.without_themselves(X, data.codes[rows], every, _joint)[0]
+
+
+def _joint(scores: Array, joint: Array, codes: Array) -> Array:
+    return joint
