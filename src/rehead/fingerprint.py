@@ -70,7 +70,8 @@ class KnownRows(NamedTuple):
 
     ``fingerprints`` are sorted. Weights and classes are those of a :class:`Composition`, and
     ``folds`` those of a second opinion, where there is one; ``order`` says which of their rows each
-    fingerprint is of. Without it (in files) they are in the order of fingerprints.
+    fingerprint is of. Without it (in files) they are in the order of fingerprints. ``one_copy`` is
+    what one copy of a row weighs (in files: 1, whatever weights were given).
     """
 
     fingerprints: Array
@@ -78,6 +79,7 @@ class KnownRows(NamedTuple):
     counted_as: Array
     folds: Array | None = None
     order: Array | None = None
+    one_copy: float = 1.0
 
     @classmethod
     def from_training(
@@ -88,7 +90,8 @@ class KnownRows(NamedTuple):
         # Nothing else is put in order: rows may be many, and what they weigh is kept anyway.
         order = np.argsort(found).astype(number_type(len(found)))
         found.sort()
-        return cls(found, composition.weights, composition.counted_as, folds, order)
+        weights, counted_as, _, one_copy = composition
+        return cls(found, weights, counted_as, folds, order, one_copy)
 
     def in_order(self) -> Self:
         """Everything in the order of the fingerprints."""
@@ -96,7 +99,12 @@ class KnownRows(NamedTuple):
         if order is None:
             return self
         folds = None if self.folds is None else self.folds[order]
-        return type(self)(self.fingerprints, self.weights[order], self.counted_as[order], folds)
+        return self._replace(
+            weights=self.weights[order],
+            counted_as=self.counted_as[order],
+            folds=folds,
+            order=None,
+        )
 
     def look_up(self, X: Features, codes: Array, dtype: Any = None) -> Recognised:
         """What is known of some rows with these labels.

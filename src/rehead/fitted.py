@@ -164,7 +164,8 @@ class FittedGaussians:
     def recognise(self, X: Features, codes: Array) -> tuple[Recognised, Composition]:
         """Which rows it was fitted on with these labels, and how much of each it contains."""
         found = self.known_rows.look_up(X, codes, self.dtype)
-        return found, Composition(found.weights, found.counted_as, self.class_totals)
+        one_copy = self.known_rows.one_copy
+        return found, Composition(found.weights, found.counted_as, self.class_totals, one_copy)
 
     def verdicts(
         self, X: Features, codes: Array, leave_out: Array, noise: NoiseModel | None = None
@@ -250,9 +251,10 @@ class FittedGaussians:
             "n_iter": self.n_iter,
             # The names that files have had from the start.
             "seen": known.fingerprints,
-            "seen_weights": known.weights,
+            # In samples: nothing in a file says what one copy of a row weighs.
+            "seen_weights": known.weights / known.one_copy,
             "seen_members": known.counted_as.astype(np.int64, copy=False),
-            "class_totals": self.class_totals,
+            "class_totals": self.class_totals / known.one_copy,
         }
         if g.offsets is not None:
             arrays["offsets"] = g.offsets

@@ -104,7 +104,7 @@ def maps_of_members(feature_map: FeatureMap, seed: int) -> MapOf:
     """
 
     def map_of(data: ByClass) -> KernelMap | None:
-        if data.near.sum() < SETTINGS.fewest_rows_for_map * data.n_classes:
+        if len(data.counted) < SETTINGS.fewest_rows_for_map * data.n_classes:
             return None
         rng = np.random.default_rng(seed)
         return map_of_rows(data, rng, landmarks_for(data), SETTINGS.kernel_widths[0])
@@ -238,7 +238,7 @@ def counted_elsewhere(data: ByClass, sums: ClassSums) -> Counted:
 
 def _fitted(problem: Problem, data: ByClass, best: Candidate) -> FittedGaussians:
     """A member as a value like any other; but it neither measured noise nor what is usual."""
-    weights, counted_as, _ = best.composition
+    weights, counted_as = best.composition.weights, best.composition.counted_as
     # Where a sample counted for another class, that much of its label is not trusted.
     trust = np.where(counted_as == problem.codes, weights, 1.0 - weights)
     return FittedGaussians(

@@ -24,11 +24,14 @@ class Composition(NamedTuple):
         classes, the one that it counted for most, and ``weights`` is that part.
     class_totals : array of shape (n_classes,)
         How much of each class there is, of *all* rows that were counted.
+    one_copy : float
+        What one copy of a row weighs: so much of a row is taken out, at most.
     """
 
     weights: Array
     counted_as: Array
     class_totals: Array
+    one_copy: float = 1.0
 
     @classmethod
     def from_rows(cls, weights: Array, counted_as: Array, n_classes: int) -> Composition:
@@ -44,12 +47,31 @@ class Composition(NamedTuple):
         weights = np.zeros(len(data.X))
         for c, (index, w) in enumerate(subsets):
             weights[data.rows[c][index]] = 1.0 if w is None else w
-        return cls.from_rows(weights, counted_as, data.n_classes)
+        inside = cls.from_rows(weights, counted_as, data.n_classes)
+        return inside._replace(one_copy=weight_of_one_copy(data))
 
     def take(self, rows: Array | slice) -> Composition:
         """What is in them of some of the rows."""
         return self._replace(weights=self.weights[rows], counted_as=self.counted_as[rows])
 
+    def in_samples(self) -> Composition:
+        """With one copy of a row as the unit of all weights."""
+        if self.one_copy == 1.0:
+            return self
+        weights, totals = self.weights / self.one_copy, self.class_totals / self.one_copy
+        return Composition(weights, self.counted_as, totals)
+
     def only(self, wanted: Array) -> Composition:
         """Rows that are not wanted count as if they were not in it."""
         return self._replace(weights=np.where(wanted, self.weights, 0.0))
+
+
+def weight_of_one_copy(data: ByClass) -> float:
+    """What one copy of a row weighs: 1, or the mean weight where that is less.
+
+    Weights may sum to 1; that does not make samples few.
+    """
+    if data.weights is None:
+        return 1.0
+    present = np.sort(np.concatenate(data.rows))
+    return min(1.0, float(data.weights[present].mean()))

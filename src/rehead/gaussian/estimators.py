@@ -10,6 +10,7 @@ from rehead.gaussian.agreement import agreement
 from rehead.gaussian.anchored import anchored
 from rehead.gaussian.auto import auto
 from rehead.gaussian.classwise import identity, lts, mcd_tied, sample
+from rehead.gaussian.composition import weight_of_one_copy
 from rehead.gaussian.fit import Fit
 from rehead.gaussian.mixture import mixture
 from rehead.gaussian.options import Options
@@ -46,4 +47,7 @@ def estimate(name: str, data: ByClass, options: Options, rng: np.random.Generato
     array([[1.],
            [8.]])
     """
-    return ESTIMATORS[name](data, options, rng)
+    fit = ESTIMATORS[name](data, options, rng)
+    # What weights are in is the same for all estimators, whatever they counted in.
+    inside = fit.composition._replace(one_copy=weight_of_one_copy(data))
+    return fit._replace(composition=inside)

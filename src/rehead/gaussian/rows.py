@@ -107,6 +107,12 @@ class ByClass:
         return near
 
     @property
+    def counted(self) -> Array:
+        """Numbers of the rows that count: of positive weight, and not far from everything."""
+        present: Array = np.sort(np.concatenate(self.rows))
+        return present[self.near[present]]
+
+    @property
     def known(self) -> Known:
         """What is known of the labels."""
         return Known(self.trusted, self.drawn, self.uncorrected)

@@ -12,7 +12,7 @@ import numpy as np
 from rehead._perrow import AllBut, class_totals
 from rehead._typing import Array, some_rows
 from rehead.gaussian.calibration import Calibration, Priors, calibrate
-from rehead.gaussian.composition import Composition
+from rehead.gaussian.composition import Composition, weight_of_one_copy
 from rehead.gaussian.kernels import MIN_SLACK, evenly_spaced
 from rehead.gaussian.labelnoise import NoiseModel, fit_noise
 from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
@@ -66,9 +66,22 @@ class TrainingRows(NamedTuple):
         return self.data.n_classes
 
     @property
+    def n_samples(self) -> float:
+        """How many samples there are; a row is as many as it counts."""
+        return float(self.counts.sum())
+
+    @property
     def for_each_feature(self) -> float:
         """How many samples there are for each feature."""
-        return float(self.counts.sum()) / self.data.n_features
+        return self.n_samples / self.data.n_features
+
+    @property
+    def share_alone(self) -> float:
+        """Share of samples that are alone in their class: nothing is left to compare them with."""
+        # One copy of a row that counts more than once is compared with the others.
+        inside = self.composition(all_trusted(len(self.codes)))
+        alone = inside.weights >= inside.class_totals[self.codes]
+        return float(self.counts @ alone) / self.n_samples
 
     @property
     def sampled_codes(self) -> Array:
@@ -135,6 +148,29 @@ class TrainingRows(NamedTuple):
         """How much there is of each class."""
         return class_totals(self.codes, self.n_classes, trust, self.counts)
 
+    def mean_change(self, trust: Array, before: Array) -> float:
+        """How much trust has changed, on average over the samples."""
+        change = trust - before
+        np.abs(change, out=change)
+        change *= self.counts
+        return float(change.sum() / self.counts.sum())
+
+    def no_class_empty(self, trust: Array, best_first: Array | None = None) -> Array:
+        """Where next to nothing of a class is trusted, its best samples stand for it all the same.
+
+        Those are best for which ``best_first`` is largest: by default, those trusted most.
+        """
+        least, rank_by = SETTINGS.least_class_weight, trust if best_first is None else best_first
+        trusted, present = self.totals(trust), class_totals(self.codes, self.n_classes, self.counts)
+        for c in np.flatnonzero(trusted < np.minimum(least, present)):
+            of_class = self.data.rows[c]
+            # Rows that do not count, as far ones, are no samples that could stand for it.
+            of_class = of_class[self.counts[of_class] > 0]
+            ranked = of_class[np.argsort(-rank_by[of_class], kind="stable")]
+            before = np.cumsum(self.counts[ranked]) - self.counts[ranked]
+            trust[ranked[before < least]] = 1.0
+        return trust
+
     def fewer(self) -> TrainingRows:
         """With a quarter of the sampled rows, where that saves much and leaves enough of them."""
         n = len(self.sampled) // 4
@@ -164,12 +200,9 @@ def training_rows(data: ByClass, rng: np.random.Generator) -> TrainingRows:
     present = np.zeros(len(data.X), bool)
     for of_class in data.rows:
         present[of_class] = True
-    counts, unit = present & data.near, 1.0
+    counts, unit = present & data.near, weight_of_one_copy(data)
     if data.weights is not None:
-        weights = np.where(present, data.weights, 0.0)
-        # Weights may sum to 1; that does not make samples few.
-        unit = min(1.0, float(weights[present].mean()))
-        counts = np.where(counts, weights / unit, 0.0)
+        counts = np.where(counts, data.weights / unit, 0.0)
     sampled = np.flatnonzero(present)
     most = rows_for_noise(data.n_classes)
     if len(sampled) > most:
