@@ -54,7 +54,7 @@ class FittedGaussians:
     known_rows : KnownRows
         What the Gaussians are composed of: weight and class of every training row.
     class_totals : array of shape (n_classes,)
-        How much of each class they contain in all.
+        How much of each class they contain in all, in the unit of ``known_rows``.
     trust : array of shape (n_samples,)
         How far each training label counts.
     support : boolean array of shape (n_samples,)

@@ -191,9 +191,9 @@ def mean_of_least(doubt: Array, counts: Array) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> doubt = np.array([0.9, 0.0, 0.2, 0.5, 0.8])
+    >>> doubt = np.array([0.9, 0.0, 0.25, 0.5, 0.8])
     >>> mean_of_least(doubt, np.array([1.0, 0.0, 3.0, 1.0, 1.0]))
-    0.2
+    0.25
     """
     order = np.argsort(doubt, kind="stable")
     order = order[counts[order] > 0]
