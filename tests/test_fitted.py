@@ -316,3 +316,46 @@ class TestSecondOpinion:
         assert (fitted.trust[:3] == 0).all()
         assert (fitted.second.folds[:3] == -1).all()
         assert np.isfinite(fitted.verdicts(X, true, np.ones(len(X), bool)).quality).all()
+
+
+class TestWeights:
+    """What one copy of a row weighs is nothing that a judgement depends on."""
+
+    @pytest.fixture
+    def weighted(self):
+        """Some wrong labels that count 15 times; of 20 classes, few samples each."""
+        rng = np.random.default_rng(0)
+
+        def make(n_classes):
+            y = np.arange(60 * n_classes) % n_classes
+            X = rng.normal(size=(len(y), 4)) + 3.0 * rng.normal(size=(n_classes, 4))[y]
+            labels = np.where(np.arange(len(y)) < 6, (y + 1) % n_classes, y)
+            weights = np.where(labels != y, 15.0, 1.0)
+            return X, labels, weights / weights.mean()
+
+        return make
+
+    @pytest.mark.parametrize("estimator", ["auto", "anchored", "sample", "mixture"])
+    @pytest.mark.parametrize("n_classes", [2, 20])
+    def test_their_unit_does_not_matter(self, weighted, estimator, n_classes):
+        self.check(weighted(n_classes), estimator=estimator)
+
+    def test_nor_where_a_machine_made_the_labels(self, weighted):
+        self.check(weighted(2), labels_from="machine")
+
+    def check(self, weighted, **options):
+        X, y, weights = weighted
+        found = []
+        for factor in (1.0, 0.01):
+            clf = RobustGaussianClassifier(random_state=0, feature_map="none", **options)
+            found.append(score_labels(clf.fit(X, y, sample_weight=factor * weights), X, y).quality)
+        np.testing.assert_allclose(found[1], found[0], atol=1e-6)
+
+    @pytest.mark.parametrize("n_classes", [2, 20])
+    def test_a_file_gives_the_same(self, weighted, tmp_path, n_classes):
+        X, y, weights = weighted(n_classes)
+        clf = RobustGaussianClassifier("anchored", random_state=0)
+        clf.fit(X, y, sample_weight=0.01 * weights).save(tmp_path / "model.safetensors")
+        again = RobustGaussianClassifier.load(tmp_path / "model.safetensors")
+        a, b = (score_labels(model, X, y) for model in (clf, again))
+        np.testing.assert_array_equal(a.quality, b.quality)

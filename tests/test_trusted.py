@@ -205,7 +205,7 @@ class TestUncorrected:
 
     @pytest.mark.parametrize(
         ("wrong", "says"),
-        [(lambda y: y[:-1], "1199"), (lambda y: y + 7, "y has no 7, 8, 9, 10 any more")],
+        [(lambda y: y[:-1], "1199"), (lambda y: y + 7, "y has no 10, 7, 8, 9 any more")],
     )
     def test_others_are_refused(self, reviewed, wrong, says):
         X, _, y, corrected, words = reviewed

@@ -57,7 +57,10 @@ def fingerprints(X: Features, codes: Array) -> Array:
 
 
 class Recognised(NamedTuple):
-    """Which rows are known, how much of them counted, to which class, and their folds (or -1)."""
+    """Which rows are known, how much of them counted, to which class, and their folds (or -1).
+
+    A row is as much as all its copies with the same label.
+    """
 
     known: Array
     weights: Array
@@ -70,7 +73,8 @@ class KnownRows(NamedTuple):
 
     ``fingerprints`` are sorted. Weights and classes are those of a :class:`Composition`, and
     ``folds`` those of a second opinion, where there is one; ``order`` says which of their rows each
-    fingerprint is of. Without it (in files) they are in the order of fingerprints.
+    fingerprint is of. Without it (in files) they are in the order of fingerprints. ``unit`` is
+    what one sample weighs (in files: 1, whatever weights were given).
     """
 
     fingerprints: Array
@@ -78,6 +82,7 @@ class KnownRows(NamedTuple):
     counted_as: Array
     folds: Array | None = None
     order: Array | None = None
+    unit: float = 1.0
 
     @classmethod
     def from_training(
@@ -88,7 +93,8 @@ class KnownRows(NamedTuple):
         # Nothing else is put in order: rows may be many, and what they weigh is kept anyway.
         order = np.argsort(found).astype(number_type(len(found)))
         found.sort()
-        return cls(found, composition.weights, composition.counted_as, folds, order)
+        weights, counted_as, _, unit = composition
+        return cls(found, weights, counted_as, folds, order, unit)
 
     def in_order(self) -> Self:
         """Everything in the order of the fingerprints."""
@@ -96,7 +102,20 @@ class KnownRows(NamedTuple):
         if order is None:
             return self
         folds = None if self.folds is None else self.folds[order]
-        return type(self)(self.fingerprints, self.weights[order], self.counted_as[order], folds)
+        return self._replace(
+            weights=self.weights[order],
+            counted_as=self.counted_as[order],
+            folds=folds,
+            order=None,
+        )
+
+    def copies(self) -> Array:
+        """How often each training row occurs with the same label, in the order of the rows."""
+        starts = np.flatnonzero(np.append(True, self.fingerprints[1:] != self.fingerprints[:-1]))
+        lengths = np.diff(np.append(starts, len(self.fingerprints)))
+        copies = np.empty(len(self.fingerprints), lengths.dtype)
+        copies[slice(None) if self.order is None else self.order] = np.repeat(lengths, lengths)
+        return copies
 
     def look_up(self, X: Features, codes: Array, dtype: Any = None) -> Recognised:
         """What is known of some rows with these labels.
@@ -106,9 +125,10 @@ class KnownRows(NamedTuple):
         wanted = fingerprint(X, codes, dtype)
         at = np.searchsorted(self.fingerprints, wanted).clip(max=len(self.fingerprints) - 1)
         known: Array = self.fingerprints[at] == wanted
+        copies = np.searchsorted(self.fingerprints, wanted, side="right") - at
         at = at if self.order is None else self.order[at]
         counted = known & (self.weights[at] > 0)
-        weights = np.where(counted, self.weights[at], 0.0)
+        weights = np.where(counted, copies * self.weights[at], 0.0)
         counted_as = np.where(counted, self.counted_as[at], codes)
         folds = np.full(len(at), -1) if self.folds is None else np.where(known, self.folds[at], -1)
         return Recognised(known, weights, counted_as, folds)

@@ -54,7 +54,7 @@ class FittedGaussians:
     known_rows : KnownRows
         What the Gaussians are composed of: weight and class of every training row.
     class_totals : array of shape (n_classes,)
-        How much of each class they contain in all.
+        How much of each class they contain in all, in the unit of ``known_rows``.
     trust : array of shape (n_samples,)
         How far each training label counts.
     support : boolean array of shape (n_samples,)
@@ -164,7 +164,8 @@ class FittedGaussians:
     def recognise(self, X: Features, codes: Array) -> tuple[Recognised, Composition]:
         """Which rows it was fitted on with these labels, and how much of each it contains."""
         found = self.known_rows.look_up(X, codes, self.dtype)
-        return found, Composition(found.weights, found.counted_as, self.class_totals)
+        unit = self.known_rows.unit
+        return found, Composition(found.weights, found.counted_as, self.class_totals, unit)
 
     def verdicts(
         self, X: Features, codes: Array, leave_out: Array, noise: NoiseModel | None = None
@@ -250,9 +251,10 @@ class FittedGaussians:
             "n_iter": self.n_iter,
             # The names that files have had from the start.
             "seen": known.fingerprints,
-            "seen_weights": known.weights,
+            # In samples: nothing in a file says what one of them weighs.
+            "seen_weights": known.weights / known.unit,
             "seen_members": known.counted_as.astype(np.int64, copy=False),
-            "class_totals": self.class_totals,
+            "class_totals": self.class_totals / known.unit,
         }
         if g.offsets is not None:
             arrays["offsets"] = g.offsets

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rehead._perrow import rows_where
 from rehead._typing import Array, some_rows
 from rehead.fingerprint import KnownRows
 from rehead.fitted import FittedGaussians
 from rehead.gaussian import ByClass, Composition, Fit, NoiseModel, estimate
+from rehead.gaussian.anchored import are_guesses
 from rehead.gaussian.choose_map import map_for
 from rehead.gaussian.doubts import doubts_about_labels, doubts_about_sizes
 from rehead.gaussian.kernel_map import KernelMap
@@ -75,8 +75,8 @@ def fit_both_shapes(
 
 
 def _rows_to_fit(data: ByClass, choice: Choice) -> Repeated:
-    """The different ones, for the default; other estimators are as they are published."""
-    if choice.estimator == DEFAULT:
+    """The different ones, for the default and its core; others are as they are published."""
+    if choice.estimator in (DEFAULT, "anchored"):
         return without_repetition(data)
     return Repeated(data, data)
 
@@ -102,11 +102,20 @@ def _is_still_better(mapped: FittedGaussians, straight: FittedGaussians, data: B
     the map was to mend: tails that are too long for Gaussians, for instance.
     """
     doubtful = data.doubtful
-    rows = rows_where(doubtful, evenly_spaced(int(doubtful.sum()), SETTINGS.noise_sample))
+    rows = doubtful[evenly_spaced(len(doubtful), SETTINGS.noise_sample)]
     counts = np.ones(len(rows)) if data.weights is None else data.weights[rows]
     now, before = (_label_nats(fitted, data, rows) for fitted in (mapped, straight))
-    least, errors = SETTINGS.clear_gain, SETTINGS.errors_in_the_end
-    return clearly_better(now, before, counts, least, errors)
+    return clearly_better(now, before, counts, _least_gain(straight), SETTINGS.errors_in_the_end)
+
+
+def _least_gain(straight: FittedGaussians) -> float:
+    """Nats per label by which a map must be better than features as they are.
+
+    Where these show that labels of hard samples are guesses, a map mostly learns to guess. Only
+    where classes have another shape, which looks the same, it is better by far.
+    """
+    assert straight.noise is not None
+    return SETTINGS.gain_over_guesses if are_guesses(straight.noise) else SETTINGS.clear_gain
 
 
 def _label_nats(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:

@@ -28,7 +28,7 @@ from rehead._typing import Array, Known, some_rows
 from rehead.fairsample import doubt_about_draw, doubt_about_trusted
 from rehead.fitted import FittedGaussians
 from rehead.fitting import fit_gaussians
-from rehead.gaussian import ByClass, Composition, NoiseModel
+from rehead.gaussian import ByClass, NoiseModel
 from rehead.gaussian.calibration import Calibration, Priors
 from rehead.gaussian.options import DEFAULT, MACHINE, Choice, resolve_options
 from rehead.gaussian.probability import LEAST_PROBABILITY, softmax
@@ -186,7 +186,6 @@ def judged(fitted: FittedGaussians, data: ByClass) -> Judged:
         of_classes = np.log(g.priors * len(fitted.classes)) / g.temperature
     of_classes = of_classes if g.offsets is None else of_classes + g.offsets
     slope = None if fitted.second is not None else g.temperature
-    inside = Composition(np.minimum(inside.weights, 1.0), *inside[1:])
     told, calibrated = Told(codes, found.folds), partial(_calibrated_scores, of_classes, slope)
     return Judged(fitted.leave_out(X, told, inside, calibrated), codes, data.counts[rows])
 

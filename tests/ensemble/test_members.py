@@ -353,3 +353,9 @@ class TestMapped:
         np.testing.assert_array_equal(again.predict_proba(new), ens.predict_proba(new))
         np.testing.assert_array_equal(again.score_samples(new), ens.score_samples(new))
         assert again.explain() == ens.explain()
+
+
+def test_rows_of_weight_0_do_not_make_a_map_possible():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    weights = (np.arange(60) < 19).astype(float)
+    assert maps_of_members("auto", 0)(group_by_class(X, y, 2, weights=weights)) is None

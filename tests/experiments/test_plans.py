@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rehead.experiments.cell import Cell
 from rehead.experiments.columns.registry import PAPER, TEXT
-from rehead.experiments.grid.rivals import rival_cells
+from rehead.experiments.grid.peers import cells_of_peers
 from rehead.experiments.grid.tasks import FRESH_SEEDS, SEEDS, all_tasks, grid_cells
 from rehead.experiments.plans import columns_of, source_of
 from rehead.experiments.profiles import settings_of
@@ -31,7 +31,7 @@ def test_the_features_of_a_cell_are_those_of_its_network():
 def test_committed_results_are_of_the_settings_that_their_cells_have_now():
     """Pages would show others beside them without a word."""
     grid = grid_cells(all_tasks(), [*SEEDS, *FRESH_SEEDS])
-    known = {*all_cells("quick"), *grid, *rival_cells()}
+    known = {*all_cells("quick"), *grid, *cells_of_peers()}
     shared = {}
     for result in COMMITTED:
         assert result.cell in known, result.cell.name

@@ -60,3 +60,14 @@ def test_trusted_samples_stay_and_whole_weights_are_repetitions(blobs, same_mode
         RobustGaussianClassifier("agreement").fit(X, noisy.labels, w),
         RobustGaussianClassifier("agreement").fit(X[rows], noisy.labels[rows]),
     )
+
+
+def test_rows_of_weight_0_do_not_end_it_early():
+    rng = np.random.default_rng(0)
+    y = np.arange(1200) % 2
+    X = rng.normal(size=(1200, 3)) + 6.0 * y[:, None]
+    y[:4] = 1 - y[:4]
+    kept = np.arange(1200) < 400
+    weighted = RobustGaussianClassifier("agreement").fit(X, y, sample_weight=kept.astype(float))
+    without = RobustGaussianClassifier("agreement").fit(X[kept], y[kept])
+    np.testing.assert_array_equal(weighted.n_iter_, without.n_iter_)

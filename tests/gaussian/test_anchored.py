@@ -251,3 +251,18 @@ def test_all_samples_count_where_labels_are_likelier_so(task):
     kept = unless_all_are_better(rows, ignorant, Regularisation(0.1))
     assert (kept.trust == 1.0).all()
     assert unless_all_are_better(rows, found, Regularisation(0.1)) is found
+
+
+def test_rows_of_weight_0_do_not_make_samples_enough(blobs, monkeypatch):
+    X, y = blobs(sizes=(120, 120, 120), d=5)
+    asked = []
+
+    def noted(rows, found, at_first):
+        asked.append(rows.n_samples)
+        return found
+
+    monkeypatch.setattr("rehead.gaussian.anchored.unless_all_are_better", noted)
+    for weights in (np.ones(360), (np.arange(360) < 200).astype(float)):
+        fit_weighted = RobustGaussianClassifier("anchored", random_state=0)
+        fit_weighted.fit(X, y, sample_weight=weights)
+    assert asked == [200]

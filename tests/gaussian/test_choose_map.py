@@ -215,3 +215,25 @@ def test_far_rows_and_rows_that_do_not_count_change_nothing(far):
     weights = np.append(np.ones(400), np.zeros(4))
     without = chosen(Z, labels, weights=weights)
     np.testing.assert_array_equal(without.landmarks, chosen(X, y).landmarks)
+
+
+def test_rows_of_weight_0_do_not_make_a_map_possible():
+    X, y = rings(60)
+    enough = 2 * SETTINGS.fewest_rows_for_map
+    weights = (np.arange(60) < enough - 1).astype(float)
+    assert chosen(X, y, weights=weights) is None
+
+
+@pytest.mark.parametrize("n", [60, 120, 300, 600])
+def test_the_map_that_is_judged_is_as_large_as_the_one_that_is_taken(monkeypatch, n):
+    sizes, made = [], choose_map.map_of_rows
+
+    def noted(data, rng, n_landmarks, *more):
+        found = made(data, rng, n_landmarks, *more)
+        sizes.append(len(found.landmarks))
+        return found
+
+    monkeypatch.setattr(choose_map, "map_of_rows", noted)
+    found = chosen(*rings(n))
+    assert found is not None
+    assert set(sizes) == {len(found.landmarks)} == {max(n // 6, 50)}

@@ -5,7 +5,8 @@ import pytest
 
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.kernels import Subset
-from rehead.gaussian.rows import group_by_class, pooled_moments
+from rehead.gaussian.moments import pooled_moments
+from rehead.gaussian.rows import group_by_class
 
 CODES = np.array([2, 0, 1, 0, 2, 2])
 SUBSETS = [Subset(np.array([1])), Subset(np.array([0])), Subset(np.array([0, 2]))]

@@ -54,7 +54,7 @@ def test_an_estimator_reads_the_options_it_is_said_to_use_and_no_others(case, na
 def test_the_gaussians_are_those_of_their_composition(case, brute, name, weighted):
     X, y, w = case
     found = fit(name, X, y, w if weighted else None, shrinkage=0.2)
-    weights, counted_as, totals = found.composition
+    weights, counted_as, totals, _ = found.composition
     assert (weights <= (w if weighted else 1.0)).all()
     np.testing.assert_allclose(totals, np.bincount(counted_as, weights=weights))
     means, S = brute.tied(X, counted_as, weights)

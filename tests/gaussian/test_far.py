@@ -1,9 +1,15 @@
 """Rows that are far from everything, whatever the features are like."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
+from rehead import RobustGaussianClassifier
+from rehead.gaussian import far
 from rehead.gaussian.far import COLUMNS, _medians, far_rows
+from rehead.gaussian.kernels import evenly_spaced
+from rehead.gaussian.settings import SETTINGS
 
 
 def brute_far(X):
@@ -28,10 +34,10 @@ def heavy():
 
 
 def test_far_rows_are_those_of_the_definition(heavy):
-    far = far_rows(heavy)
-    np.testing.assert_array_equal(far, brute_far(heavy))
-    assert 20 < far.sum() < 400
-    assert (far_rows(heavy.astype(np.float32)) == far).mean() > 0.99
+    found = far_rows(heavy)
+    np.testing.assert_array_equal(found, brute_far(heavy))
+    assert 20 < found.sum() < 400
+    assert (far_rows(heavy.astype(np.float32)) == found).mean() > 0.99
 
 
 def test_whole_weights_are_repetitions(heavy):
@@ -59,3 +65,19 @@ def test_features_that_are_often_silent_make_no_outliers():
     X[:600] += 1e4
     assert far_rows(X)[:600].all()
     assert not far_rows(X)[600:].any()
+
+
+def test_rows_of_weight_0_are_not_looked_at(heavy, monkeypatch):
+    monkeypatch.setattr(far, "SETTINGS", dataclasses.replace(SETTINGS, noise_sample=300))
+    counts = np.ones(len(heavy))
+    counts[evenly_spaced(len(heavy), 300)] = 0.0
+    kept = counts > 0
+    np.testing.assert_array_equal(far_rows(heavy, counts)[kept], far_rows(heavy[kept]))
+
+
+def test_a_fit_without_the_rows_that_a_sample_would_be_of():
+    rng, n = np.random.default_rng(0), 45_000
+    X, y, weights = rng.normal(size=(n, 2)), np.arange(n) % 2, np.ones(n)
+    weights[evenly_spaced(n, SETTINGS.noise_sample)] = 0.0
+    clf = RobustGaussianClassifier("anchored", random_state=0)
+    assert np.isfinite(clf.fit(X, y, sample_weight=weights).means_).all()

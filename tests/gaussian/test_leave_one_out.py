@@ -7,7 +7,8 @@ from scipy.special import softmax
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.kernels import BLOCK, Subset
 from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
-from rehead.gaussian.rows import group_by_class, pooled_moments
+from rehead.gaussian.moments import pooled_moments
+from rehead.gaussian.rows import group_by_class
 from rehead.gaussian.tied import from_moments
 
 

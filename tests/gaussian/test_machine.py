@@ -9,6 +9,7 @@ from rehead import RobustGaussianClassifier, noise, score_labels
 from rehead.gaussian import group_by_class
 from rehead.gaussian.machine import AGREEMENT, MIXTURE, machine
 from rehead.gaussian.options import FOR_MACHINE, MACHINE, resolve_options
+from rehead.gaussian.settings import SETTINGS
 
 
 @pytest.fixture
@@ -123,3 +124,33 @@ def test_files_carry_it(clusters, tmp_path):
     assert again.explain() == clf.explain()
     assert "taken for a machine's" in again.explain()
     assert (again.predict_proba(X) == clf.predict_proba(X)).all()
+
+
+def test_no_class_is_empty_where_far_rows_have_its_label(monkeypatch):
+    """Far rows fit their label best, as all that is far seems to; but they count for nothing."""
+    from rehead.gaussian import machine as module
+
+    rng = np.random.default_rng(0)
+    centres = np.repeat([[0, 0], [8, 0], [0, 1.5], [8, 1.5]], [200, 200, 15, 15], axis=0)
+    X = np.vstack([rng.normal(size=(430, 2)) + centres, [[4, 4000], [4, 4100], [4, 4050]]])
+    monkeypatch.setattr(module, "moved_share", lambda *_: 1.0)
+    found = fit(X, np.repeat([0, 1, 2], [200, 200, 33]))
+    assert found.way == AGREEMENT
+    assert found.composition.class_totals[2] >= SETTINGS.least_class_weight
+
+
+def test_rows_of_weight_0_are_as_if_left_out(monkeypatch):
+    """Also where they disagree, which looks like samples that come and go."""
+    from rehead.gaussian import machine as module
+
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    X = rng.normal(size=(400, 2)) + 9.0 * y[:, None]
+    kept = np.arange(400) < 300
+    y = np.where(kept, y, 1 - y)
+    monkeypatch.setattr(module, "moved_share", lambda *_: 1.0)
+    data = group_by_class(X, y, 2, weights=kept.astype(float))
+    found = machine(data, FOR_MACHINE, np.random.default_rng(0))
+    without = fit(X[kept], y[kept])
+    np.testing.assert_array_equal(found.n_iter, without.n_iter)
+    np.testing.assert_allclose(found.gaussians.means, without.gaussians.means)

@@ -1,11 +1,14 @@
 """Many classes of few samples: not behind shrunk LDA, and the noise is seen as it is."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from rehead import RobustGaussianClassifier
 from rehead.gaussian.anchors import anchor_transition
+from rehead.gaussian.likelihood import WORTH_IT, LabelLikelihood
 from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.training import rows_for_noise
 
@@ -69,3 +72,17 @@ def test_more_rows_are_read_for_more_classes_as_far_as_there_is_memory():
     assert rows_for_noise(200) == SETTINGS.enough_rows < rows_for_noise(1000)
     assert rows_for_noise(5000) * 5000 == SETTINGS.most_scores
     assert rows_for_noise(100_000) == SETTINGS.enough_rows
+
+
+def test_the_page_says_how_many_rivals_of_each_row_are_looked_at():
+    kept = SETTINGS.near_classes
+    all_of = WORTH_IT * kept - 1
+    for n_classes, n_scores in ((all_of, all_of), (all_of + 1, kept)):
+        scores, codes = np.zeros((3, n_classes)), np.zeros(3, int)
+        found = LabelLikelihood.of(scores, codes, np.eye(n_classes), None)
+        assert found.scores.shape[1] == n_scores
+    page = (Path(__file__).parents[2] / "docs" / "auto.md").read_text(encoding="utf-8")
+    assert (
+        f"Of more than {all_of} classes, the temperature is found by the label and the "
+        f"{kept - 1} best others of each row"
+    ) in " ".join(page.split())

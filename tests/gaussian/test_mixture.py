@@ -10,8 +10,8 @@ from rehead.gaussian.anchored import training_rows
 from rehead.gaussian.calibration import calibrate
 from rehead.gaussian.labelnoise import fit_noise
 from rehead.gaussian.mixture import Mixture, expectation, maximisation
+from rehead.gaussian.moments import Total, pooled_moments
 from rehead.gaussian.options import USAGE
-from rehead.gaussian.rows import Total, pooled_moments
 from rehead.gaussian.tied import from_moments
 from rehead.gaussian.training import Regularisation
 

@@ -5,7 +5,8 @@ import pytest
 
 from rehead._typing import Known
 from rehead.gaussian.kernels import BLOCK, Rows, Subset, moments
-from rehead.gaussian.rows import Total, from_sums, group_by_class, pooled_moments
+from rehead.gaussian.moments import Total, from_sums, pooled_moments
+from rehead.gaussian.rows import group_by_class
 
 
 def test_rows_of_a_class_are_sorted_and_without_those_of_weight_zero():

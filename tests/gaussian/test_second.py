@@ -22,7 +22,7 @@ from rehead.gaussian.second import (
     second_opinion,
 )
 from rehead.gaussian.settings import SETTINGS
-from rehead.gaussian.training import training_rows
+from rehead.gaussian.training import TrainingRows, training_rows
 
 OPTIONS = USAGE["auto"].defaults
 
@@ -191,3 +191,11 @@ def test_classes_of_a_few_samples(skewed, sizes):
     some = np.concatenate([np.flatnonzero(y == c)[:n] for c, n in enumerate(sizes)])
     _, _, joint = opinion_of(X[some], y[some])
     assert joint is None or np.isfinite(joint.posterior).all()
+
+
+def test_samples_that_are_alone_in_their_class_may_be_wrong_for_both(noisy, monkeypatch):
+    X, labels, _ = noisy
+    monkeypatch.setattr(TrainingRows, "share_alone", 0.9)
+    _, found, joint = opinion_of(X, labels)
+    assert found.noise.most >= 0.9
+    assert joint.noise.most >= 0.9

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import logsumexp, softmax
 from scipy.stats import multivariate_normal
 
-from rehead.gaussian.rows import PooledMoments
+from rehead.gaussian.moments import PooledMoments
 from rehead.gaussian.tied import from_moments, tied_gaussians
 
 

@@ -125,3 +125,41 @@ def test_better_is_clear_by_two_standard_errors_and_by_the_least_gain():
     some = np.where(np.arange(400) < 200, 1.0, 0.0)
     worse = np.where(some > 0, before + 0.1, before - 9.0)
     assert not clearly_better(worse, before, some, 0.0)
+
+
+def test_rows_of_weight_0_are_as_if_left_out(blobs):
+    X, y = blobs(sizes=(30, 30, 1, 2))
+    alone = rows_of(X, y, 4)
+    assert alone.share_alone == pytest.approx(1 / 63)
+    weights = np.ones(63)
+    weights[np.flatnonzero(y == 3)[0]] = 0.0  # now that class has one sample too
+    rows = rows_of(X, y, 4, weights=weights)
+    assert rows.share_alone == pytest.approx(2 / 62)
+    assert rows.n_samples == 62
+    before, after = np.ones(63), np.where(weights > 0, 1.0, 0.0)
+    assert rows.mean_change(after, before) == 0.0
+    after[y == 2] = 0.0
+    assert rows.mean_change(after, before) == pytest.approx(1 / 62)
+
+
+def test_a_row_that_counts_twice_is_not_alone(blobs):
+    X, y = blobs(sizes=(30, 30, 1))
+    assert rows_of(X, y, 3, weights=np.where(y == 2, 2.0, 1.0)).share_alone == 0.0
+
+
+def test_the_best_rows_that_count_stand_for_a_class(blobs):
+    X, y = blobs(sizes=(40, 40, 6))
+    of_class = np.flatnonzero(y == 2)
+    X[of_class[:2]] = 1e6  # far from everything
+    weights = np.ones(86)
+    weights[of_class[2]] = 0.0
+    rows = rows_of(X, y, 3, weights=weights)
+    rank_by = np.zeros(86)
+    rank_by[of_class] = [9, 8, 7, 1, 3, 2]
+    found = rows.no_class_empty(np.where(y == 2, 0.0, 1.0), rank_by)
+    assert rows.totals(found)[2] == 3.0
+    # As many as it takes, by how often each counts.
+    weights[of_class[4]] = 2.0
+    rows = rows_of(X, y, 3, weights=weights)
+    found = rows.no_class_empty(np.where(y == 2, 0.0, 1.0), rank_by)
+    np.testing.assert_array_equal(found[of_class[3:]], [0.0, 1.0, 1.0])

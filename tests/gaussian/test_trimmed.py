@@ -81,7 +81,7 @@ def test_rows_count_for_the_class_that_their_cluster_stands_for(brute):
     X = rng.normal(size=(212, 1)) + np.repeat([0.0, 10.0, 0.0, 12.0], [10, 12, 100, 90])[:, None]
     options = Options(support_fraction=0.9, max_steps=5)
     found = estimate("trimmed-kmeans", group_by_class(X, y, 2), options, rng)
-    weights, counted_as, totals = found.composition
+    weights, counted_as, totals, _ = found.composition
     assert found.gaussians.means[:, 0] == pytest.approx([11.8, 0.0], abs=0.5)
     np.testing.assert_allclose(found.gaussians.means, brute.tied(X, counted_as, weights)[0])
     np.testing.assert_array_equal(totals, np.bincount(counted_as, weights=weights))

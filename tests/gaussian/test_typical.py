@@ -5,7 +5,8 @@ import pytest
 from scipy.linalg import solve_triangular
 
 from rehead.gaussian.composition import Composition
-from rehead.gaussian.rows import group_by_class, pooled_moments
+from rehead.gaussian.moments import pooled_moments
+from rehead.gaussian.rows import group_by_class
 from rehead.gaussian.tied import from_moments, tied_gaussians
 from rehead.gaussian.typical import (
     QUANTILES,

@@ -58,7 +58,7 @@ class KillOnce:
         self.flag = flag
 
     def __call__(self, part):
-        from rehead.gaussian.rows import class_sums  # in a worker, what it was
+        from rehead.gaussian.moments import class_sums  # in a worker, what it was
 
         try:
             os.close(os.open(self.flag, os.O_CREAT | os.O_EXCL))
@@ -73,7 +73,7 @@ def test_a_worker_that_is_killed_changes_nothing(
     X, y = features
     expected = RobustGaussianClassifier("sample").fit(X, y)
     flag = tmp_path / "killed"
-    monkeypatch.setattr("rehead.gaussian.rows.class_sums", KillOnce(str(flag)))
+    monkeypatch.setattr("rehead.gaussian.moments.class_sums", KillOnce(str(flag)))
     found = RobustGaussianClassifier("sample").fit(features_on_disk, y, executor=cluster)
     assert flag.exists()
     same(expected, found)
@@ -98,7 +98,7 @@ def test_work_that_kills_every_worker_is_an_error_that_names_the_shard(
     features, features_on_disk, cluster, monkeypatch
 ):
     _, y = features
-    monkeypatch.setattr("rehead.gaussian.rows.class_sums", killed)
+    monkeypatch.setattr("rehead.gaussian.moments.class_sums", killed)
     with pytest.raises(LostWorkerError, match=r"layer0-0000\d\.npy"):
         RobustGaussianClassifier("sample").fit(features_on_disk, y, executor=cluster)
 
@@ -188,7 +188,7 @@ def test_a_scheduler_that_is_killed_is_an_error_that_says_what_to_do(
 ):
     _, y = features
     executor, scheduler, _ = own_cluster
-    monkeypatch.setattr("rehead.gaussian.rows.class_sums", KillAnother(scheduler.pid))
+    monkeypatch.setattr("rehead.gaussian.moments.class_sums", KillAnother(scheduler.pid))
     expected = r"layer0-0000\d\.npy.*scheduler was lost: start it again.*Nothing was written"
     with pytest.raises(LostWorkerError, match=expected):
         RobustGaussianClassifier("sample").fit(features_on_disk, y, executor=executor)
@@ -233,7 +233,7 @@ def test_a_worker_over_its_memory_limit_is_an_error_that_names_the_shard(
         "distributed.worker.memory.target": False,
     }
     monkeypatch.setattr("rehead.scale.cluster.RETRIES", 0)
-    monkeypatch.setattr("rehead.gaussian.rows.class_sums", Hungry())
+    monkeypatch.setattr("rehead.gaussian.moments.class_sums", Hungry())
     with (
         dask.config.set(settings),
         distributed.LocalCluster(

@@ -77,7 +77,7 @@ def test_a_process_that_is_killed_is_an_error_that_names_the_shard(
 ):
     _, y = features
     with process_pool(2) as pool:
-        monkeypatch.setattr("rehead.gaussian.rows.class_sums", killed)
+        monkeypatch.setattr("rehead.gaussian.moments.class_sums", killed)
         with pytest.raises(LostWorkerError, match=r"layer0-0000\d\.npy.*Nothing was written"):
             RobustGaussianClassifier("sample").fit(features_on_disk, y, executor=pool)
         with pytest.raises(LostWorkerError):  # a broken pool stays broken

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rehead._perrow import class_totals
 from rehead._progress import step
 from rehead._typing import Array, Features, some_rows
 from rehead._warnings import warn
@@ -20,15 +21,16 @@ from rehead.ensemble.problem import HeldOut, Problem
 from rehead.fitted import FittedGaussians
 from rehead.fitting import BothShapes, fit_both_shapes, fit_gaussians
 from rehead.gaussian import ByClass, Composition, NoiseModel
+from rehead.gaussian.anchored import are_guesses
 from rehead.gaussian.calibration import calibrate
 from rehead.gaussian.far import far_rows
 from rehead.gaussian.guesses import Scored, with_guesses
 from rehead.gaussian.kernels import Subset, evenly_spaced
 from rehead.gaussian.labelnoise import fit_noise
 from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
+from rehead.gaussian.moments import pooled_moments
 from rehead.gaussian.options import Choice
 from rehead.gaussian.probability import corrected_nll
-from rehead.gaussian.rows import pooled_moments
 from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.tied import from_moments
 from rehead.gaussian.training import clearly_better
@@ -236,14 +238,14 @@ class Judges(NamedTuple):
 
     def opinion_given(self, seen: NoiseModel) -> Opinion:
         """What they think where the noise is as others have seen it."""
-        doubtful = np.flatnonzero(self.data.doubtful)
+        doubtful = self.data.doubtful
         sampled = doubtful[evenly_spaced(len(doubtful), SETTINGS.noise_sample)]
         scores = self.without_themselves(all_scores, sampled)
         codes, noisy = self.data.codes[sampled], self.data.noisy_codes[sampled]
         noise = fit_noise(scores, noisy, seen.transition, evidence=self.data.evidence[sampled])
         noise = noise._replace(anchors=seen.anchors)
         mapped = self.fitted.kernel_map is not None
-        told = Scored(scores, noisy, np.ones(len(sampled)), mapped)
+        told = Scored(scores, noisy, np.ones(len(sampled)), mapped, of=len(doubtful))
         known = None if self.data.trusted is None else self.data.trusted[sampled]
 
         def share_wrong(right: Array) -> float:
@@ -333,7 +335,9 @@ def fit_judges(
             problem.held_out.joined(names), problem.held_out.evidence(problem.n_classes), memorised
         )
         fitted = held_out.best_of(found)
-    inside = Composition.from_rows(fitted.trust, data.codes, data.n_classes)
+    trust, codes = fitted.trust, data.codes
+    totals = class_totals(codes, data.n_classes, trust)
+    inside = Composition(trust * fitted.known_rows.copies(), codes, totals)
     return Judges(names, data, fitted, inside)
 
 
@@ -354,15 +358,20 @@ class Held(NamedTuple):
         straight, *mapped = (
             self.choose(shape, shape.without_second()) for shape in found if shape is not None
         )
-        return self.choose(mapped[0], straight) if mapped else straight
+        if not mapped:
+            return straight
+        guesses = straight.noise is not None and are_guesses(straight.noise)
+        return self.choose(mapped[0], straight, SETTINGS.gain_over_guesses if guesses else 0.0)
 
-    def choose(self, more: FittedGaussians, plain: FittedGaussians) -> FittedGaussians:
+    def choose(
+        self, more: FittedGaussians, plain: FittedGaussians, least: float = 0.0
+    ) -> FittedGaussians:
         """What goes beyond, if it makes these labels (clearly) more likely; else what does not."""
         if more is plain:
             return plain
-        least, errors = SETTINGS.clear_gain, SETTINGS.standard_errors
-        if not self.memorised:
-            least = errors = 0.0
+        errors = 0.0
+        if self.memorised:
+            least, errors = max(least, SETTINGS.clear_gain), SETTINGS.standard_errors
         counts = np.ones(len(self.codes))
         better = clearly_better(self._nats(more), self._nats(plain), counts, least, errors)
         return more if better else plain

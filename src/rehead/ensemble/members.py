@@ -27,13 +27,14 @@ from rehead.fingerprint import KnownRows
 from rehead.fitted import FittedGaussians
 from rehead.gaussian import ByClass, Composition, TiedGaussians
 from rehead.gaussian.anchored import REGULARISATIONS
+from rehead.gaussian.at_hand import rows_at_hand
 from rehead.gaussian.calibration import calibrate
 from rehead.gaussian.choose_map import landmarks_for
 from rehead.gaussian.kernel_map import KernelMap, map_of_rows
 from rehead.gaussian.kernels import BLOCK, Subset
+from rehead.gaussian.moments import PooledMoments, Total, pooled_moments
 from rehead.gaussian.options import FeatureMap
 from rehead.gaussian.probability import corrected_nll
-from rehead.gaussian.rows import PooledMoments, Total, pooled_moments, rows_at_hand
 from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.steps import remembered
 from rehead.gaussian.training import Regularisation
@@ -104,7 +105,7 @@ def maps_of_members(feature_map: FeatureMap, seed: int) -> MapOf:
     """
 
     def map_of(data: ByClass) -> KernelMap | None:
-        if data.near.sum() < SETTINGS.fewest_rows_for_map * data.n_classes:
+        if len(data.counted) < SETTINGS.fewest_rows_for_map * data.n_classes:
             return None
         rng = np.random.default_rng(seed)
         return map_of_rows(data, rng, landmarks_for(data), SETTINGS.kernel_widths[0])
@@ -238,7 +239,7 @@ def counted_elsewhere(data: ByClass, sums: ClassSums) -> Counted:
 
 def _fitted(problem: Problem, data: ByClass, best: Candidate) -> FittedGaussians:
     """A member as a value like any other; but it neither measured noise nor what is usual."""
-    weights, counted_as, _ = best.composition
+    weights, counted_as = best.composition.weights, best.composition.counted_as
     # Where a sample counted for another class, that much of its label is not trusted.
     trust = np.where(counted_as == problem.codes, weights, 1.0 - weights)
     return FittedGaussians(

@@ -24,7 +24,7 @@ from rehead.experiments.columns.classic import LDA_SHRUNK
 from rehead.experiments.columns.registry import AUTO, COLUMNS, ROG
 from rehead.experiments.grid.columns import CLEANLAB, ORACLE, baseline
 from rehead.experiments.grid.page import write_page
-from rehead.experiments.grid.rivals import read_standings, rival_cells
+from rehead.experiments.grid.peers import cells_of_peers, read_standings
 from rehead.experiments.grid.summary import Grid
 from rehead.experiments.grid.tasks import FRESH_SEEDS, LISTS, SEEDS, TABLE, grid_cells, task_of
 from rehead.experiments.grid.terminal import beside, show, show_list
@@ -129,7 +129,7 @@ def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 
 def asked_cells(asked: argparse.Namespace, cache: Cache) -> list[Cell]:
     """What is to be measured."""
-    cells = rival_cells(asked.tasks) if asked.peers else grid_cells(asked.tasks, asked.seeds)
+    cells = cells_of_peers(asked.tasks) if asked.peers else grid_cells(asked.tasks, asked.seeds)
     if asked.noise:
         kinds = list(dict.fromkeys(cell.kind for cell in cells))
         for kind in asked.noise:

@@ -37,7 +37,7 @@ def agreement(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
         previous, subsets = subsets, [_agreeing(data, c, agrees) for c in range(data.n_classes)]
         pairs = zip(previous, subsets, strict=True)
         changed = sum(len(np.setxor1d(a.positions, b.positions)) for a, b in pairs)
-        if changed <= SETTLED * len(data.X):
+        if changed <= SETTLED * sum(map(len, data.rows)):
             break
     notes: list[str] = []
     gaussians = tie(data, subsets, options, notes)

@@ -18,19 +18,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rehead._perrow import class_totals
 from rehead._typing import Array, JoinedFeatures, OfRows
 from rehead.gaussian.calibration import Calibration
 from rehead.gaussian.composition import Composition
 from rehead.gaussian.fit import Fit
-from rehead.gaussian.guesses import Scored, with_guesses
+from rehead.gaussian.guesses import Scored, enough_of_each, with_guesses
 from rehead.gaussian.labelnoise import NoiseModel, with_odds_to
 from rehead.gaussian.leave_one_out import Reduce, leave_one_out_scores, reduced_in_order
 from rehead.gaussian.likelihood import blocks
 from rehead.gaussian.lost import Taken, another_start
+from rehead.gaussian.moments import PooledMoments
 from rehead.gaussian.options import Options
 from rehead.gaussian.probability import corrected_nll
-from rehead.gaussian.rows import ByClass, PooledMoments
+from rehead.gaussian.rows import ByClass
 from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.threads import own_threads
 from rehead.gaussian.tied import TiedGaussians
@@ -110,11 +110,11 @@ def trusted_gaussians(rows: TrainingRows, options: Options) -> Trusted:
     best = _best_rounds(rows, options)
     rounds, gaussians = _with_lost_classes(rows, best, options.max_steps)
     scores = rows.sampled_scores(rounds.trust, gaussians)
-    found = Trusted(gaussians, rounds.trust, scores, rounds.noise, rounds.steps)
-    found = found._replace(noise=noise_with_guesses(rows, found))
+    noise = noise_with_guesses(rows, rounds.noise, scores)
+    found = Trusted(gaussians, rounds.trust, scores, noise, rounds.steps)
     if are_guesses(found.noise):
         return stiff_gaussians(rows, found, options)
-    if len(rows.codes) >= SETTINGS.enough_of_each * rows.n_classes:
+    if enough_of_each(rows.n_samples, rows.n_classes):
         return found
     return unless_all_are_better(rows, found, best.at_first)
 
@@ -130,7 +130,7 @@ def unless_all_are_better(rows: TrainingRows, found: Trusted, at_first: Regulari
     now, before = (_calibrated_nats(rows, way) for way in (everything, found))
     if not clearly_better(now, before, rows.sampled_doubtful, SETTINGS.clear_gain):
         return found
-    return everything._replace(noise=noise_with_guesses(rows, everything))
+    return everything._replace(noise=noise_with_guesses(rows, start.noise, start.scores))
 
 
 def _calibrated_nats(rows: TrainingRows, found: Trusted) -> Array:
@@ -161,19 +161,18 @@ def stiff_gaussians(rows: TrainingRows, found: Trusted, options: Options) -> Tru
     stiff = stiff_to(moments, SETTINGS.stiff_shrinkage if given == "auto" else given)
     gaussians = stiff.gaussians(moments)
     scores = rows.sampled_scores(trust, gaussians)
-    noise = rows.noise_under(scores)
-    again = Trusted(gaussians, trust, scores, noise, found.steps + 1)
-    return again._replace(noise=noise_with_guesses(rows, again, found.noise.guessed))
+    noise = noise_with_guesses(rows, rows.noise_under(scores), scores, found.noise.guessed)
+    return Trusted(gaussians, trust, scores, noise, found.steps + 1)
 
 
-def noise_with_guesses(rows: TrainingRows, found: Trusted, at_least: float = 0.0) -> NoiseModel:
-    """The noise that was found, with what is known about hard samples."""
+def noise_with_guesses(
+    rows: TrainingRows, noise: NoiseModel, scores: Array, at_least: float = 0.0
+) -> NoiseModel:
+    """The noise that scores of the sampled rows show, with what is known about hard samples."""
     mapped = rows.data.before is not None
-    told = Scored(found.scores, rows.sampled_noisy, rows.sampled_doubtful, mapped)
-    noise = with_guesses(found.noise, told, partial(share_of_wrong, rows), at_least)
-    # A sample that is alone in its class has nothing that it could be compared with.
-    alone = float((np.bincount(rows.codes)[rows.codes] == 1).mean())
-    return noise._replace(most=max(noise.most, alone))
+    told = Scored(scores, rows.sampled_noisy, rows.sampled_doubtful, mapped, rows.n_samples)
+    noise = with_guesses(noise, told, partial(share_of_wrong, rows), at_least)
+    return noise._replace(most=max(noise.most, rows.share_alone))
 
 
 def calibrated_fit(rows: TrainingRows, found: Trusted, priors: str | Array) -> Fit:
@@ -271,28 +270,20 @@ def _rounds(rows: TrainingRows, best: Round, max_steps: int) -> Rounds:
     best, steps = best.led_to(trust), 1
     for power in SETTINGS.trust_powers:
         if power != first:
-            next_trust = _no_class_empty(rows, with_odds_to(power / first, trust))
+            next_trust = rows.no_class_empty(with_odds_to(power / first, trust))
         for _ in range(max_steps - 1):
             steps += 1
             now = most_likely(rows, next_trust, (best.regularisation,), best.noise.temperature)
             if now.noise.nll >= best.noise.nll:
                 break
             trust = next_trust = _next_trust(rows, now, power)
-            change = _mean_change(rows, trust, now.trust)
+            change = rows.mean_change(trust, now.trust)
             best = now.led_to(trust)
             del now
             if change < SETTINGS.settled_trust:
                 break
     nats = best.noise.nats(best.scores, rows.sampled_evidence)
     return Rounds(best.noise, best.regularisation, nats, trust, steps, at_first)
-
-
-def _mean_change(rows: TrainingRows, trust: Array, before: Array) -> float:
-    """How much trust has changed, on average over the samples."""
-    change = trust - before
-    np.abs(change, out=change)
-    change *= rows.counts
-    return float(change.sum() / rows.counts.sum())
 
 
 def most_likely(
@@ -344,7 +335,7 @@ def _next_trust(rows: TrainingRows, now: Round | Trusted, power: float) -> Array
     for found in _scored_others(rows, now, weights):
         trust[others[at : at + len(found)]] = found
         at += len(found)
-    return _no_class_empty(rows, rows.with_known(trust))
+    return rows.no_class_empty(rows.with_known(trust))
 
 
 def _scored_others(rows: TrainingRows, now: Round | Trusted, reduce: Reduce) -> Iterator[Array]:
@@ -353,24 +344,11 @@ def _scored_others(rows: TrainingRows, now: Round | Trusted, reduce: Reduce) -> 
     if not len(others):
         return iter(())
 
-    def one_copy(numbers: Array) -> Array:
-        return now.trust[numbers] * np.minimum(rows.counts[numbers], 1.0)
+    def trusted(numbers: Array) -> Array:
+        return now.trust[numbers] * rows.counts[numbers]
 
     codes: Any = OfRows(others, lambda numbers: rows.codes[numbers])
-    weights: Any = OfRows(others, one_copy)
+    weights: Any = OfRows(others, trusted)
     inside = Composition(weights, codes, rows.totals(now.trust))
     X = JoinedFeatures([rows.data.X], others)
     return reduced_in_order(now.gaussians, X, codes, inside, reduce)
-
-
-def _no_class_empty(rows: TrainingRows, trust: Array) -> Array:
-    """Where next to nothing of a class is trusted, its best samples stand for it all the same."""
-    least = SETTINGS.least_class_weight
-    counted = rows.totals(trust)
-    present = class_totals(rows.codes, rows.n_classes, rows.counts)
-    for c in np.flatnonzero(counted < np.minimum(least, present)):
-        of_class = rows.data.rows[c]
-        ranked = of_class[np.argsort(-trust[of_class], kind="stable")]
-        before = np.cumsum(rows.counts[ranked]) - rows.counts[ranked]
-        trust[ranked[before < least]] = 1.0
-    return trust

@@ -46,7 +46,8 @@ def auto(data: ByClass, options: Options, rng: np.random.Generator) -> Fit:
         return fit
     if are_guesses(joint.noise):
         # It has shown that they are.
-        found = found._replace(noise=noise_with_guesses(rows, found, joint.noise.guessed))
+        noise = noise_with_guesses(rows, found.noise, found.scores, joint.noise.guessed)
+        found = found._replace(noise=noise)
         return calibrated_fit(rows, stiff_gaussians(rows, found, options), options.priors)
     gaussians = _together(rows, found, joint, options.priors)
     alone = Alone(fit.gaussians, fit.noise)

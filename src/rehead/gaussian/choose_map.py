@@ -78,14 +78,14 @@ def choose_map(data: ByClass, rng: np.random.Generator) -> KernelMap | None:
     """The map under which the labels are most likely; None where that is not clearly better."""
     seed = int(rng.integers(2**31))
     sampled = some_of_each_class(data, np.random.default_rng(seed))
-    if sampled.near.sum() < SETTINGS.fewest_rows_for_map * data.n_classes:
+    if len(sampled.counted) < SETTINGS.fewest_rows_for_map * data.n_classes:
         return None
-    n_landmarks = landmarks_for(data)
-    fewer = min(n_landmarks, sum(map(len, sampled.rows)) // SETTINGS.rows_a_landmark)
+    # As many as the map has that is taken, where the sample is all rows; fewer for fewer rows.
+    n_landmarks = landmarks_for(sampled)
 
     def tried(width: float, columns: Array | None = None) -> Candidate:
         rng = np.random.default_rng(seed)
-        kernel_map = map_of_rows(sampled, rng, fewer, width, columns)
+        kernel_map = map_of_rows(sampled, rng, n_landmarks, width, columns)
         return Candidate(width, kernel_map, _judged(sampled.mapped(kernel_map)))
 
     usual = _judged(sampled)
@@ -96,7 +96,7 @@ def choose_map(data: ByClass, rng: np.random.Generator) -> KernelMap | None:
     if not clearly_better(best.judged.nats, usual.nats, usual.counts, least, errors):
         return None
     columns, rng = best.kernel_map.importance, np.random.default_rng(seed)
-    return map_of_rows(data, rng, n_landmarks, best.width, columns)
+    return map_of_rows(data, rng, landmarks_for(data), best.width, columns)
 
 
 def _columns_weighed(
@@ -118,8 +118,7 @@ def _columns_weighed(
 
 def _importance(sampled: ByClass, candidate: Candidate) -> Array:
     """Of the columns, on a map."""
-    present = np.sort(np.concatenate(sampled.rows))
-    rows = present[sampled.near[present]]
+    rows = sampled.counted
     rows = rows[evenly_spaced(len(rows), SETTINGS.rows_for_importance)]
     counts = np.ones(len(rows)) if sampled.weights is None else sampled.weights[rows]
     return importance(candidate.kernel_map, candidate.judged.slopes, sampled.X[rows], counts)

@@ -22,8 +22,9 @@ from rehead.gaussian.kernels import (
     squared_norms,
 )
 from rehead.gaussian.mcd import ClassSamples, CSteps, Estimate, McdResult, mcd, support_size
+from rehead.gaussian.moments import ClassSums, PooledMoments, from_sums, pooled_moments
 from rehead.gaussian.options import Options
-from rehead.gaussian.rows import ByClass, ClassSums, PooledMoments, from_sums, pooled_moments
+from rehead.gaussian.rows import ByClass
 from rehead.gaussian.shrinkage import invertible
 from rehead.gaussian.split import PART_ROWS, moments, n_parts
 from rehead.gaussian.starts import deterministic_starts, random_start

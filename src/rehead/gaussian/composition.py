@@ -24,11 +24,14 @@ class Composition(NamedTuple):
         classes, the one that it counted for most, and ``weights`` is that part.
     class_totals : array of shape (n_classes,)
         How much of each class there is, of *all* rows that were counted.
+    unit : float
+        What one sample weighs.
     """
 
     weights: Array
     counted_as: Array
     class_totals: Array
+    unit: float = 1.0
 
     @classmethod
     def from_rows(cls, weights: Array, counted_as: Array, n_classes: int) -> Composition:
@@ -44,11 +47,19 @@ class Composition(NamedTuple):
         weights = np.zeros(len(data.X))
         for c, (index, w) in enumerate(subsets):
             weights[data.rows[c][index]] = 1.0 if w is None else w
-        return cls.from_rows(weights, counted_as, data.n_classes)
+        inside = cls.from_rows(weights, counted_as, data.n_classes)
+        return inside._replace(unit=data.unit)
 
     def take(self, rows: Array | slice) -> Composition:
         """What is in them of some of the rows."""
         return self._replace(weights=self.weights[rows], counted_as=self.counted_as[rows])
+
+    def in_samples(self) -> Composition:
+        """With one sample as the unit of all weights."""
+        if self.unit == 1.0:
+            return self
+        weights, totals = self.weights / self.unit, self.class_totals / self.unit
+        return Composition(weights, self.counted_as, totals)
 
     def only(self, wanted: Array) -> Composition:
         """Rows that are not wanted count as if they were not in it."""

@@ -46,4 +46,7 @@ def estimate(name: str, data: ByClass, options: Options, rng: np.random.Generato
     array([[1.],
            [8.]])
     """
-    return ESTIMATORS[name](data, options, rng)
+    fit = ESTIMATORS[name](data, options, rng)
+    # What weights are in is the same for all estimators, whatever they counted in.
+    inside = fit.composition._replace(unit=data.unit)
+    return fit._replace(composition=inside)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rehead._perrow import rows_where
 from rehead._typing import Array, Features
 from rehead.gaussian.at_hand import rows_at_hand
 from rehead.gaussian.kernels import BLOCK, evenly_spaced, squared_norms
@@ -39,8 +40,9 @@ def far_rows(X: Features, counts: Array | None = None) -> Array:
 
 
 def _middle_and_scale(X: Features, counts: Array | None) -> tuple[Array, Array]:
-    """The median of each feature and its scale, from a sample of the rows."""
-    sampled = evenly_spaced(len(X), SETTINGS.noise_sample)
+    """The median of each feature and its scale, from a sample of the rows that count."""
+    present = np.ones(len(X), bool) if counts is None else counts > 0
+    sampled = rows_where(present, evenly_spaced(int(present.sum()), SETTINGS.noise_sample))
     w = None if counts is None else counts[sampled]
     X, sampled = rows_at_hand(X, sampled)
     middle, scale = np.empty(X.shape[1]), np.empty(X.shape[1])

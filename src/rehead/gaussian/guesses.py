@@ -36,13 +36,15 @@ class Scored(NamedTuple):
     """Scores of samples, found without their labels; the labels; how often each sample counts.
 
     ``mapped``: whether they are scores on a kernel map. Margins on it are no sums of many features,
-    and far from normal where features are few: they tell neither overlap nor guesses.
+    and far from normal where features are few: they tell neither overlap nor guesses. ``of``: how
+    many samples there are, of which these are some; None if they are all.
     """
 
     scores: Array
     codes: Array
     counts: Array
     mapped: bool = False
+    of: float | None = None
 
 
 class Disagreement(NamedTuple):
@@ -100,7 +102,7 @@ def with_guesses(
     >>> noisy.least < float((guessed != true).mean()) < noisy.most
     True
     """
-    noise, (scores, codes, counts, mapped) = noise.without_guesses(), told
+    noise, (scores, codes, counts, mapped, _) = noise.without_guesses(), told
     posterior = noise.posterior(scores.astype(np.float64))
     every = np.arange(len(codes))
     found = disagreement(noise, posterior, told, share_wrong)
@@ -121,12 +123,12 @@ def with_guesses(
     # Which samples are of another class than it seems is chance; so is how many labels are wrong.
     by_chance = np.hypot(_error_of(found.overlap, counts), _error_of(hard_are_right, counts))
     by_chance *= SETTINGS.standard_errors
-    return noise._replace(
-        guessed=guessed,
-        wrong=float(wrong),
-        least=float(np.clip(least - np.hypot(hard_are_right - less, by_chance), 0.0, wrong)),
-        most=float(np.clip(most + np.hypot(more - hard_are_right, by_chance), wrong, 1.0)),
-    )
+    least -= np.hypot(hard_are_right - less, by_chance)
+    most += np.hypot(more - hard_are_right, by_chance)
+    if noise.rate_error > SETTINGS.told_share:  # so few anchors leave the share itself unclear
+        least, most = min(least, wrong - reach), max(most, wrong + reach)
+    least, most = float(np.clip(least, 0.0, wrong)), float(np.clip(most, wrong, 1.0))
+    return noise._replace(guessed=guessed, wrong=float(wrong), least=least, most=most)
 
 
 def _guessed(found: Disagreement, hard_are_right: float, hard_are_guesses: float) -> float:
@@ -168,10 +170,10 @@ def disagreement(
 
     Where margins tell nothing, samples overlap as the posterior says, and all is explained.
     """
-    scores, codes, counts, mapped = told
+    scores, codes, counts, mapped, _ = told
     share, every = counts / counts.sum(), np.arange(len(codes))
     seen = float(share @ (posterior.argmax(axis=1) != codes))
-    temperature = None if mapped else temperature_of_margins(scores, counts)
+    temperature = None if mapped else temperature_of_margins(scores, counts, told.of)
     p = posterior
     if temperature is not None:
         p = softmax(scores.astype(np.float64) / temperature + np.log(noise.priors), overwrite=True)
@@ -179,16 +181,41 @@ def disagreement(
     agreed = (p * noise.transition[:, best].T).sum(axis=1)
     explained = seen if temperature is None else float(1.0 - share @ agreed)
     doubt = 1.0 - p.max(axis=1)
-    surest = doubt <= np.quantile(doubt, SETTINGS.anchor_shares[0])
-    at_anchors, wrong = float(doubt[surest].mean()), share_wrong(p[every, codes])
+    at_anchors, wrong = mean_of_least(doubt, counts), share_wrong(p[every, codes])
     return Disagreement(seen, explained, float(share @ doubt), at_anchors, wrong)
 
 
-def temperature_of_margins(scores: Array, counts: Array | None = None) -> float | None:
+def mean_of_least(doubt: Array, counts: Array) -> float:
+    """Mean doubt of the surest samples, as many as are anchors; as if they were repeated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> doubt = np.array([0.9, 0.0, 0.25, 0.5, 0.8])
+    >>> mean_of_least(doubt, np.array([1.0, 0.0, 3.0, 1.0, 1.0]))
+    0.25
+    """
+    order = np.argsort(doubt, kind="stable")
+    order = order[counts[order] > 0]
+    ranked, often = doubt[order], counts[order]
+    before = np.cumsum(often) - often
+    within = before <= max(SETTINGS.anchor_shares[0] * (often.sum() - 1.0), 0.0)
+    surest = ranked <= ranked[within][-1]
+    return float(np.average(ranked[surest], weights=often[surest]))
+
+
+def enough_of_each(n_samples: float, n_classes: int) -> bool:
+    """Whether there are so many samples of each class that guesses can be told from overlap."""
+    return n_samples >= SETTINGS.enough_of_each * n_classes
+
+
+def temperature_of_margins(
+    scores: Array, counts: Array | None = None, n_samples: float | None = None
+) -> float | None:
     """The temperature at which margins are calibrated if they are normal; labels are not needed.
 
     Pairs of classes count by how much they overlap, samples as often as ``counts`` says. None where
-    too few samples are taken for each class.
+    there are too few of each class: of all samples, of which those with scores may be some.
 
     Examples
     --------
@@ -201,8 +228,10 @@ def temperature_of_margins(scores: Array, counts: Array | None = None) -> float 
     [1.0, 1.0]
     """
     counts, taken_for = np.ones(len(scores)) if counts is None else counts, scores.argmax(axis=1)
-    if len(scores) < SETTINGS.enough_of_each * scores.shape[1]:
-        return None  # classes that many are taken for are those that swallow others
+    if not enough_of_each(counts.sum() if n_samples is None else n_samples, scores.shape[1]):
+        return None
+    if len(scores) < FEWEST * scores.shape[1]:
+        return None  # classes that many of these are taken for are those that swallow others
     frequent = np.flatnonzero(np.bincount(taken_for, minlength=scores.shape[1]) >= FEWEST)
     weights, logs = [], []
     for c in frequent:

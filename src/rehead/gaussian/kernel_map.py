@@ -186,8 +186,7 @@ def map_of_rows(
     importance: Array | None = None,
 ) -> KernelMap:
     """A map made of the rows that count: of positive weight, and not far from everything."""
-    present = np.sort(np.concatenate(data.rows))
-    rows = present[data.near[present]]
+    rows = data.counted
     weights = None if data.weights is None else data.weights[rows]
     return make_kernel_map(data.X, n_landmarks, width, rng, rows, weights, importance)
 

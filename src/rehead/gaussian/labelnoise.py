@@ -32,8 +32,8 @@ from rehead.gaussian.steps import remembered
 
 DOUBTFUL = "wrong, or too hard to tell by these features"
 """What the share stands for: where classes overlap, the two cannot be distinguished."""
-ANY_SHARE = 0.5
-"""If more labels than this may be wrong, that none was found means nothing."""
+MANY = 0.1
+"""If more labels than this may be wrong, that none was found does not make them clean."""
 OF_HARD_SAMPLES = ("guessed", "least", "most")
 """Fields of a noise model that a file may lack."""
 
@@ -111,9 +111,7 @@ class NoiseModel(NamedTuple):
         if self.rate_error > SETTINGS.told_share:
             least, most = self.least, self.most
             if np.isnan(least):
-                least, most = self.wrong, self.wrong
-            least, most = min(least, self.wrong - reach), max(most, self.wrong + reach)
-            least, most = max(least, 0.0), min(most, 1.0)
+                least, most = max(self.wrong - reach, 0.0), min(self.wrong + reach, 1.0)
             return (
                 "How many labels are wrong is unclear from so few clear samples: between "
                 f"{least:.0%} and {most:.0%}."
@@ -268,10 +266,11 @@ def between(least: float, most: float) -> str:
     --------
     >>> between(0.031, 0.274), between(0.0, 0.04), between(float("nan"), float("nan"))
     (' (3% to 27%)', ' (at most 4%, or about clean)', '')
-    >>> between(0.296, 0.304), between(0.14, 1.0)
-    ('', ' (14% or more)')
+    >>> between(0.296, 0.304), between(0.14, 1.0), between(0.0, 1.0)
+    ('', ' (14% or more)', '')
     """
-    if np.isnan(least) or f"{least:.0%}" == f"{most:.0%}" != "0%":
+    nothing_known = round(least, 2) == 0 and round(most, 2) == 1
+    if np.isnan(least) or nothing_known or f"{least:.0%}" == f"{most:.0%}" != "0%":
         return ""
     if round(least, 2) == 0:
         return f" (at most {max(most, 0.01):.0%}, or about clean)"
@@ -279,7 +278,7 @@ def between(least: float, most: float) -> str:
 
 
 def _sentence(noise: NoiseModel, reach: float) -> str:
-    if noise.wrong <= reach and noise.most > ANY_SHARE:
+    if noise.wrong <= reach and noise.most > MANY:
         many = f"up to {noise.most:.0%} may be"
         return f"These features do not tell how many labels are wrong: {many}"
     if noise.wrong <= reach:

@@ -1,6 +1,8 @@
 """Scores of samples by estimates that do not contain them, in closed form.
 
 The estimates that a sample is judged by must not contain it, or wrong labels vouch for themselves.
+So copies of it are left out, too, but not all of many: rows of a table with few values are alike
+because there are few values, and each says something about the others.
 Refitting without each sample is not needed. Let a sample x of class c have weight w among K_c of
 its class and n in all, v = x - mu_c, P = Sigma^-1. Without it (rank-one downdate of the scatter):
 
@@ -83,11 +85,12 @@ class RowsToScore(NamedTuple):
 
 def reduced_scores(part: RowsToScore) -> list[Array]:
     """What is made of the scores, block by block."""
-    out, inside = [], part.inside
+    out, inside = [], part.inside.in_samples()
     n = float(inside.class_totals.sum())
     for rows, linear, q in part.projector.both(slice(0, len(part.features))):
         own = inside.counted_as[rows]
-        removed = Removed(own, inside.weights[rows], inside.class_totals[own], n, part.estimated)
+        weight = np.minimum(inside.weights[rows], SETTINGS.copies_left_out)
+        removed = Removed(own, weight, inside.class_totals[own], n, part.estimated)
         D = _distances_without(q, linear, part.gram, removed)
         if part.spread:
             _as_of_new_rows(D, removed, part.spread)
@@ -196,7 +199,7 @@ def _as_of_new_rows(D: Array, removed: Removed, spread: float) -> None:
     look surest.
     """
     every, K = np.arange(len(D)), removed.of_class
-    w = np.where(np.minimum(removed.weight, 1.0) < K, np.minimum(removed.weight, 1.0), 0.0)
+    w = np.where(removed.weight < K, removed.weight, 0.0)
     more = spread * (1.0 / np.maximum(K - w, 1e-9) - 1.0 / np.maximum(K, 1e-9))
     own = D[every, removed.own]
     D[every, removed.own] = np.maximum(own - more, 0.0)
@@ -206,10 +209,7 @@ def _distances_without(q: Array, linear: Array, G: Array, removed: Removed) -> A
     """``D_k'`` of the module's docstring, from ``q = x'Px``, ``linear = x'Pm`` and ``G = m'Pm``."""
     dtype, own, K, n = linear.dtype, removed.own, removed.of_class, removed.total
     every = np.arange(len(own))
-    w = np.minimum(
-        removed.weight, 1.0
-    )  # one sample is left out, also where a row counts several times
-    w = np.where(w < K, w, 0.0)
+    w = np.where(removed.weight < K, removed.weight, 0.0)
     g = removed.estimated * w * K / ((K - w).clip(np.finfo(float).tiny) * n)
     a = np.where(w > 0, K / np.where(w > 0, K - w, 1.0), 1.0)
     of_own = linear[every, own]

@@ -12,8 +12,8 @@ users ask for: classes are clusters, and labels only say which cluster is which.
    estimates without them disagree with (as in ``agreement.py``).
 4. A temperature makes labels most likely; classes have no offsets of their own.
 
-What such Gaussians disagree with is wrong at least. Errors inside a cluster stay unseen: how many
-there are at most, nothing tells.
+What such Gaussians disagree with is wrong, or too hard to tell. Errors inside a cluster stay unseen.
+How many there are at least, and at most, nothing tells.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _agreeing(rows: TrainingRows, stiff: Regularisation) -> Found:
     keep, step = np.ones(len(rows.codes)), 0
     for step in range(1, SETTINGS.agreement_rounds + 1):
         agrees = _agrees(rows, stiff, keep)
-        changed = float(np.abs(agrees - keep).mean())
+        changed = rows.mean_change(agrees, keep)
         keep = agrees
         if changed <= SETTLED:
             break
@@ -102,11 +102,7 @@ def _agrees(rows: TrainingRows, stiff: Regularisation, keep: Array) -> Array:
     gaussians, inside = stiff.gaussians(rows.moments(keep)), rows.composition(keep)
     margin = leave_one_out_scores(gaussians, rows.data.X, rows.codes, inside, _margin)
     agrees = rows.with_known((margin >= 0).astype(float))
-    for of_class in rows.data.rows:
-        if (agrees * rows.counts)[of_class].sum() < SETTINGS.least_class_weight:
-            best = of_class[np.argsort(-margin[of_class], kind="stable")]
-            agrees[best[: int(SETTINGS.least_class_weight)]] = 1.0
-    return agrees
+    return rows.no_class_empty(agrees, margin)
 
 
 def _margin(scores: Array, codes: Array) -> Array:
@@ -138,14 +134,16 @@ def _noise(rows: TrainingRows, gaussians: TiedGaussians, keep: Array) -> NoiseMo
 def _fit(rows: TrainingRows, found: Found, priors: str | Array, way: str) -> Fit:
     """With a temperature, and the priors that are wanted."""
     gaussians = replace(found.gaussians.without_priors(), temperature=found.noise.temperature)
-    weights, counted_as, totals = found.composition
-    once = weights / np.maximum(rows.counts, 1.0)
-    inside = Composition(once, counted_as, totals).take(rows.sampled)
+    whole = found.composition
+    inside = whole.take(rows.sampled)
     X = some_rows(rows.data.X, rows.sampled)
     scores = leave_one_out_scores(gaussians, X, rows.sampled_codes, inside, all_scores)
     posterior = softmax(scores.astype(np.float64) / gaussians.temperature)
     of_classes = Priors.of(priors, posterior, rows.sampled_counts)
-    composition = Composition(weights * rows.unit, counted_as, totals * rows.unit)
+    composition = whole._replace(
+        weights=whole.weights * rows.unit, class_totals=whole.class_totals * rows.unit
+    )
     steps = np.full(rows.n_classes, found.steps)
-    noise = found.noise._replace(least=found.noise.wrong, most=1.0)
+    # Overlap disagrees with stiff Gaussians too, and errors inside a cluster do not.
+    noise = found.noise._replace(least=0.0, most=1.0)
     return Fit(of_classes.given_to(gaussians), composition, steps, [], noise, way=way)

@@ -36,8 +36,9 @@ from rehead.gaussian.fit import Fit
 from rehead.gaussian.kernels import BLOCK
 from rehead.gaussian.labelnoise import NoiseModel
 from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
+from rehead.gaussian.moments import Total
 from rehead.gaussian.options import Options
-from rehead.gaussian.rows import ByClass, Total
+from rehead.gaussian.rows import ByClass
 from rehead.gaussian.tied import TiedGaussians
 from rehead.gaussian.training import Regularisation, TrainingRows, calibrated, training_rows
 
@@ -192,18 +193,16 @@ def composition_of(rows: TrainingRows, found: FittedMixture) -> Composition:
 
 def _fit(rows: TrainingRows, now: Mixture, composition: Composition, priors: str | Array) -> Fit:
     """The classifier, calibrated by samples that it is asked about without themselves."""
-    one_copy = composition._replace(weights=composition.weights * np.minimum(rows.counts, 1.0))
+    counted = composition._replace(weights=composition.weights * rows.counts)
     scores = leave_one_out_scores(
         now.gaussians,
         some_rows(rows.data.X, rows.sampled),
         rows.sampled_codes,
-        one_copy.take(rows.sampled),
+        counted.take(rows.sampled),
         all_scores,
     )
     calibration = rows.calibration_of(scores, now.transition)
     classifier = calibrated(rows, now.gaussians, scores, calibration, priors)
-    weights = composition.weights * rows.counts * rows.unit
-    counted = composition._replace(
-        weights=weights, class_totals=composition.class_totals * rows.unit
-    )
-    return Fit(classifier, counted, np.zeros(rows.n_classes, np.int64), [])
+    weights, totals = counted.weights * rows.unit, counted.class_totals * rows.unit
+    inside = composition._replace(weights=weights, class_totals=totals)
+    return Fit(classifier, inside, np.zeros(rows.n_classes, np.int64), [])

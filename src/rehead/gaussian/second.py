@@ -8,16 +8,15 @@ the labels clearly more likely than the Gaussians do alone.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from rehead._rowhash import fingerprint
 from rehead._typing import Array, some_rows
-from rehead.gaussian.anchored import Trusted
+from rehead.gaussian.anchored import Trusted, noise_with_guesses
+from rehead.gaussian.at_hand import rows_at_hand
 from rehead.gaussian.calibration import Pool, calibrate, pool
-from rehead.gaussian.guesses import Scored, with_guesses
 from rehead.gaussian.labelnoise import NoiseModel
 from rehead.gaussian.linear import SecondOpinion
 from rehead.gaussian.logistic import (
@@ -29,9 +28,8 @@ from rehead.gaussian.logistic import (
     scaling_of,
 )
 from rehead.gaussian.probability import corrected_nll
-from rehead.gaussian.rows import rows_at_hand
 from rehead.gaussian.settings import SETTINGS
-from rehead.gaussian.training import TrainingRows, clearly_better, share_of_wrong
+from rehead.gaussian.training import TrainingRows, clearly_better
 
 
 class Joint(NamedTuple):
@@ -107,8 +105,7 @@ def second_opinion(rows: TrainingRows, found: Trusted, rng: np.random.Generator)
     if not clearly_better(nats, told.nats_alone(), counts, SETTINGS.clear_gain, errors):
         return None
     joint = best.joint(told.scores, others)
-    both = Scored(joint, rows.sampled_noisy, rows.sampled_doubtful, alike)
-    noise = with_guesses(rows.noise_under(joint), both, partial(share_of_wrong, rows))
+    noise = noise_with_guesses(rows, rows.noise_under(joint), joint)
     opinion = SecondOpinion(regressions.times(best.factor), best.temperature, folds)
     return Joint(opinion, best.offsets, noise, best.posterior(told.scores, others))
 

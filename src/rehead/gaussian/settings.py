@@ -19,6 +19,14 @@ class Settings:
     """Constants of ``estimator="auto"``, for one layer and for several."""
 
     standard_errors: float = _setting(2.0, "a difference of this many standard errors is clear")
+    gain_over_guesses: float = _setting(
+        0.05,
+        "where labels are guesses, nats per label by which a map must be better (annotators: maps"
+        " that follow them gain 0.02; spirals with 30 % noise: 0.16)",
+    )
+    copies_left_out: int = _setting(
+        10, "copies of a sample that are left out with it, at most, where its label is judged"
+    )
     # Reading the noise off at anchors, and calibrating scores (labelnoise.py, calibration.py).
     noise_sample: int = _setting(
         15_000,

@@ -11,9 +11,9 @@ from scipy.special import logsumexp
 from rehead._typing import Array, Features
 from rehead.gaussian.kernels import BLOCK, Factor
 from rehead.gaussian.linear import LinearScores
+from rehead.gaussian.moments import PooledMoments
 from rehead.gaussian.probability import softmax
 from rehead.gaussian.projections import FARTHEST_MEAN, Means, Projector
-from rehead.gaussian.rows import PooledMoments
 from rehead.gaussian.shrinkage import Shrinkage, invertible
 from rehead.gaussian.threads import ordered_map, own_threads, ranges
 

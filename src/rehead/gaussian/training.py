@@ -16,7 +16,8 @@ from rehead.gaussian.composition import Composition
 from rehead.gaussian.kernels import MIN_SLACK, evenly_spaced
 from rehead.gaussian.labelnoise import NoiseModel, fit_noise
 from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
-from rehead.gaussian.rows import ByClass, PooledMoments, weighted_moments
+from rehead.gaussian.moments import PooledMoments, weighted_moments
+from rehead.gaussian.rows import ByClass
 from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.shrinkage import Shrinkage
 from rehead.gaussian.tied import TiedGaussians, from_moments
@@ -66,9 +67,21 @@ class TrainingRows(NamedTuple):
         return self.data.n_classes
 
     @property
+    def n_samples(self) -> float:
+        """How many samples there are; a row is as many as it counts."""
+        return float(self.counts.sum())
+
+    @property
     def for_each_feature(self) -> float:
         """How many samples there are for each feature."""
-        return float(self.counts.sum()) / self.data.n_features
+        return self.n_samples / self.data.n_features
+
+    @property
+    def share_alone(self) -> float:
+        """Share of samples that are alone in their class: nothing is left to compare them with."""
+        inside = self.composition(all_trusted(len(self.codes)))
+        alone = inside.weights >= inside.class_totals[self.codes]
+        return float(self.counts @ alone) / self.n_samples
 
     @property
     def sampled_codes(self) -> Array:
@@ -122,18 +135,40 @@ class TrainingRows(NamedTuple):
         return weighted_moments(self.data, (trust, self.counts), self.dtype)
 
     def composition(self, trust: Array) -> Composition:
-        """What such moments contain; one copy of a row, also where it counts more than once."""
-        one_copy = trust * np.minimum(self.counts, 1.0)
-        return Composition(one_copy, self.codes, self.totals(trust))
+        """What such moments contain."""
+        return Composition(trust * self.counts, self.codes, self.totals(trust))
 
     def composition_of(self, trust: Array, rows: Array) -> Composition:
         """What such moments contain of some rows."""
-        one_copy = trust[rows] * np.minimum(self.counts[rows], 1.0)
-        return Composition(one_copy, self.codes[rows], self.totals(trust))
+        weights = trust[rows] * self.counts[rows]
+        return Composition(weights, self.codes[rows], self.totals(trust))
 
     def totals(self, trust: Array) -> Array:
         """How much there is of each class."""
         return class_totals(self.codes, self.n_classes, trust, self.counts)
+
+    def mean_change(self, trust: Array, before: Array) -> float:
+        """How much trust has changed, on average over the samples."""
+        change = trust - before
+        np.abs(change, out=change)
+        change *= self.counts
+        return float(change.sum() / self.counts.sum())
+
+    def no_class_empty(self, trust: Array, best_first: Array | None = None) -> Array:
+        """Where next to nothing of a class is trusted, its best samples stand for it all the same.
+
+        Those are best for which ``best_first`` is largest: by default, those trusted most.
+        """
+        least, rank_by = SETTINGS.least_class_weight, trust if best_first is None else best_first
+        trusted, present = self.totals(trust), class_totals(self.codes, self.n_classes, self.counts)
+        for c in np.flatnonzero(trusted < np.minimum(least, present)):
+            of_class = self.data.rows[c]
+            # Rows that do not count, as far ones, are no samples that could stand for it.
+            of_class = of_class[self.counts[of_class] > 0]
+            ranked = of_class[np.argsort(-rank_by[of_class], kind="stable")]
+            before = np.cumsum(self.counts[ranked]) - self.counts[ranked]
+            trust[ranked[before < least]] = 1.0
+        return trust
 
     def fewer(self) -> TrainingRows:
         """With a quarter of the sampled rows, where that saves much and leaves enough of them."""
@@ -164,12 +199,9 @@ def training_rows(data: ByClass, rng: np.random.Generator) -> TrainingRows:
     present = np.zeros(len(data.X), bool)
     for of_class in data.rows:
         present[of_class] = True
-    counts, unit = present & data.near, 1.0
+    counts, unit = present & data.near, data.unit
     if data.weights is not None:
-        weights = np.where(present, data.weights, 0.0)
-        # Weights may sum to 1; that does not make samples few.
-        unit = min(1.0, float(weights[present].mean()))
-        counts = np.where(counts, weights / unit, 0.0)
+        counts = np.where(counts, data.weights / unit, 0.0)
     sampled = np.flatnonzero(present)
     most = rows_for_noise(data.n_classes)
     if len(sampled) > most:

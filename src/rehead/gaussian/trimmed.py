@@ -9,7 +9,6 @@ from scipy.optimize import linear_sum_assignment
 
 from rehead._typing import Array, row_spans, some_rows
 from rehead.gaussian.classwise import class_support, tie
-from rehead.gaussian.composition import Composition
 from rehead.gaussian.fit import Fit, fit_of_subsets
 from rehead.gaussian.kernels import Subset, select_smallest
 from rehead.gaussian.options import Options
@@ -41,7 +40,8 @@ def trimmed_kmeans(data: ByClass, options: Options, rng: np.random.Generator) ->
     # The rows of a cluster count for the class that the cluster stands for.
     of_clusters = fit.composition
     counted_as = np.argsort(order)[of_clusters.counted_as]
-    composition = Composition(of_clusters.weights, counted_as, of_clusters.class_totals[order])
+    totals = of_clusters.class_totals[order]
+    composition = of_clusters._replace(counted_as=counted_as, class_totals=totals)
     return fit._replace(composition=composition)
 
 

@@ -18,7 +18,8 @@ from rehead.gaussian.composition import Composition
 from rehead.gaussian.kernels import evenly_spaced
 from rehead.gaussian.labelnoise import fit_noise
 from rehead.gaussian.leave_one_out import all_scores, leave_one_out_scores
-from rehead.gaussian.rows import ByClass, group_by_class, pooled_moments
+from rehead.gaussian.moments import pooled_moments
+from rehead.gaussian.rows import ByClass, group_by_class
 from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.tied import TiedGaussians
 from rehead.gaussian.training import Regularisation

@@ -54,6 +54,23 @@ def test_checked_labels_have_the_truth_and_are_the_same_each_time(task, monkeypa
     assert (seen[2] == seen[3]).all()
 
 
+def test_tasks_with_other_labels_have_others_checked(task, monkeypatch):
+    seen = []
+    model = fit_default_on(task, task.auto)
+
+    def fit(task, layers, *, trusted):
+        seen.append(trusted)
+        return model
+
+    monkeypatch.setattr(told, "fit_default_on", fit)
+    y = task.train.y.copy()
+    y[0] = (y[0] + 1) % 3
+    for labels in (task.train.y, task.train.y.astype(np.int32), y):
+        told.TOLD[told.CHECKED[100]](replace(task, train=replace(task.train, y=labels)))
+    assert (seen[0] == seen[1]).all()
+    assert (seen[0] != seen[2]).any()
+
+
 def test_the_labels_of_trusted_rows_are_put_right(task):
     trusted = np.ones(len(task.truth), bool)
     right_ones = replace(task, validation=task.test)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rehead.experiments.columns.classic import LOGISTIC
 from rehead.experiments.columns.told import CHECKED, MACHINE_LABELS
 from rehead.experiments.grid.frontier import frontier_targets, named_range
 from rehead.experiments.grid.summary import Grid
@@ -68,7 +69,10 @@ def test_areas_and_noise_of_tables(judge):
     good = {"auto": {"noise_rate": 0.33, "auroc": 0.9}, "noise_rate": 0.3}
     bad = {"auto": {"noise_rate": 0.35, "auroc": 0.9}, "noise_rate": 0.3}
     assert judge("tables: noise", where, {}, **good).reached
-    assert judge("tables: noise", where, {}, **bad).measured == "not in wine uniform 30% 35 of 30"
+    assert (
+        judge("tables: noise", where, {}, **bad).measured
+        == "not in wine uniform 30% 35 of 30, off by 5"
+    )
     assert judge("tables: AUROC", where, {}, **good).reached  # no rival has an area
 
 
@@ -96,6 +100,37 @@ def test_ranges_hold_the_truth_and_are_narrow(cell_of, result_of, named, reached
     assert [t.reached for t in found] == ([] if reached is None else [reached])
     (near,) = [t for t in frontier_targets(grid, NOTHING) if "within 3 points" in t.text]
     assert near.reached
+
+
+def test_seeds_do_not_cancel(cell_of, result_of):
+    results = [
+        result_of(cell_of("wine", "uniform", 0.3, s), auto={"noise_rate": r}, noise_rate=0.3)
+        for s, r in ((3, 0.2), (4, 0.4))
+    ]
+    found = frontier_targets(Grid.of_results(results), NOTHING)
+    (target,) = [t for t in found if t.text.startswith("tables: noise")]
+    assert (target.reached, target.measured) == (
+        False,
+        "not in wine uniform 30% 30 of 30, off by 10",
+    )
+
+
+@pytest.mark.parametrize("name", ["noise_rate", "auroc"])
+def test_what_is_not_known_is_not_reached(cell_of, result_of, name):
+    result = result_of(cell_of("wine", "uniform", 0.3, 3), auto={"auroc": 0.9, name: np.nan})
+    rival = replace(result.columns[LOGISTIC], auroc=0.5)
+    grid = Grid.of_results([result.with_more([rival])])
+    text = {"noise_rate": "tables: noise", "auroc": "tables: AUROC"}[name]
+    assert [t.reached for t in frontier_targets(grid, NOTHING) if t.text.startswith(text)] == [
+        False
+    ]
+
+
+def test_the_text_says_how_many_have_one_seed_and_so_no_margin(judge):
+    where, text = ("digits-mlp-people", "annotator", 0.4), "as people make it: above"
+    said = judge(text, where, {"auto": 0.9}).text
+    assert said.endswith("(1 tasks and noises) (1 of 1 with one seed, so without a margin)")
+    assert judge(text, where, {"auto": 0.9}, seeds=(3, 4)).text.endswith("(1 tasks and noises)")
 
 
 def test_calibration(judge):

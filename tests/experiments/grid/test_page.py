@@ -7,7 +7,7 @@ import pytest
 
 from rehead.experiments.accuracy import read_lists
 from rehead.experiments.grid.page import page, task_table, unseen_table, write_page
-from rehead.experiments.grid.rivals import read_standings
+from rehead.experiments.grid.peers import read_standings
 from rehead.experiments.grid.summary import Grid
 from rehead.experiments.grid.tasks import grid_cells
 from rehead.experiments.results import Results

@@ -89,10 +89,41 @@ def test_finding(judge):
 def test_counting(judge):
     where = ("digits-mlp", "flip", 0.4, {})
     off = judge("estimated", *where, auto={"noise_rate": 0.36}, noise_rate=0.40)
-    assert (off.reached, off.measured) == (False, "digits-mlp flip 40% 36 of 40")
+    assert (off.reached, off.measured) == (False, "digits-mlp flip 40% 36 of 40, off by 4")
     assert judge("estimated", *where, auto={"noise_rate": 0.42}, noise_rate=0.40).reached
     bad = judge("calibration", *where, auto={"calibration": 0.06})
     assert (bad.reached, bad.measured) == (False, "digits-mlp flip 40% 0.06")
+
+
+def test_seeds_do_not_cancel(cell_of, result_of):
+    """One estimate is too large by 10 points, another too small."""
+    results = [
+        result_of(cell_of("digits-mlp", "flip", 0.4, s), auto={"noise_rate": r}, noise_rate=0.4)
+        for s, r in enumerate((0.3, 0.5))
+    ]
+    found = [t for t in targets(Grid.of_results(results)) if t.text.startswith("estimated")]
+    assert [(t.reached, t.measured) for t in found] == [
+        (False, "digits-mlp flip 40% 40 of 40, off by 10")
+    ]
+
+
+@pytest.mark.parametrize("name", ["noise_rate", "calibration", "auroc"])
+def test_what_is_not_known_is_not_reached(judge, name):
+    text = {"noise_rate": "estimated", "calibration": "calibration", "auroc": "AUROC never"}[name]
+    more = {"auto": {"auroc": 0.9, name: np.nan}, "cleanlab": (0.1, 0.2), "noise_rate": 0.4}
+    assert not judge(text, "digits-mlp", "flip", 0.4, {}, **more).reached
+
+
+def test_without_wrong_labels_there_is_no_area_to_reach(judge):
+    assert judge("AUROC never", "digits-mlp", "none", 0.0, {}).reached
+
+
+def test_one_seed_has_no_margin_and_the_text_says_so(judge):
+    where = ("twitter-fcn", "flip", 0.2, {"auto": 0.9})
+    said = "no cell behind by more than 0.5 + 2 paired standard errors"
+    one = judge("no cell behind", *where)
+    assert one.text == f"{said} (1 of 1 with one seed, so without a margin)"
+    assert judge("no cell behind", *where, seeds=3).text == said
 
 
 def test_a_part_of_the_columns_will_do(cell_of, result_of):

@@ -28,7 +28,6 @@ RIVALS = (
     "anchored, stacked",
     "anchored, first",
 )
-
 """All but the baseline, the default and the oracle."""
 ALONE = (LOGISTIC, NEAREST, BOOSTING)
 AFTER_CLEANLAB = ("cleanlab, LR", f"cleanlab, {NEAREST}", f"cleanlab, {BOOSTING}")

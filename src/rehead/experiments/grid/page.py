@@ -15,13 +15,13 @@ from rehead.experiments.columns.registry import AUTO, ROG
 from rehead.experiments.columns.told import TOLD
 from rehead.experiments.grid.columns import CLEANLAB, ORACLE, baseline
 from rehead.experiments.grid.frontier import frontier_targets, named_range
+from rehead.experiments.grid.peers import FIGURES, SHOWN, Standing, standing_rows
 from rehead.experiments.grid.plots import (
     accuracy_numbers,
     accuracy_plot,
     audit_numbers,
     audit_plot,
 )
-from rehead.experiments.grid.rivals import FIGURES, SHOWN, Standing, standing_rows
 from rehead.experiments.grid.summary import Grid, Group
 from rehead.experiments.grid.targets import Target, targets
 from rehead.experiments.grid.tasks import MANY, PEOPLE, TABLE, TABULAR, TASKS

@@ -2,12 +2,12 @@
 
 from rehead.experiments.columns.registry import COLUMNS
 from rehead.experiments.grid.page import peers_section
-from rehead.experiments.grid.rivals import (
+from rehead.experiments.grid.peers import (
     FIRST,
     SHOWN,
+    cells_of_peers,
+    columns_beside_peers,
     read_standings,
-    rival_cells,
-    rival_columns,
     standing_rows,
 )
 from rehead.experiments.grid.tasks import grid_cells
@@ -20,16 +20,16 @@ def measurement(column, accuracy, **more):
 
 
 def test_cells_are_seed_0_of_the_grid_on_the_same_networks():
-    cells, grid = rival_cells(), grid_cells(seeds=[0])
+    cells, grid = cells_of_peers(), grid_cells(seeds=[0])
     assert len(cells) == len(grid) == 44
     assert [source_of(c).what for c in cells] == [source_of(c).what for c in grid]
     assert not {c.key for c in cells} & {c.key for c in grid}
 
 
 def test_columns_are_registered_and_frozen_features_have_one_layer():
-    for cell in rival_cells():
+    for cell in cells_of_peers():
         columns = columns_of(cell)
-        assert columns == rival_columns(cell)
+        assert columns == columns_beside_peers(cell)
         assert set(columns) <= set(COLUMNS)
         frozen = cell.network in ("efficientnet-lite0", "minilm")
         assert bool(set(FIRST) & set(columns)) != frozen
@@ -37,7 +37,7 @@ def test_columns_are_registered_and_frozen_features_have_one_layer():
 
 def test_the_better_layer_of_a_peer_counts_and_the_best_is_bold(tmp_path):
     results = Results(tmp_path)
-    cell = rival_cells()[1]
+    cell = cells_of_peers()[1]
     measured = (
         measurement("WANN", 0.5, auroc=0.6, f1=0.5, false_negatives=0.5),
         measurement("WANN, first", 0.7, auroc=0.65, f1=0.6, false_negatives=0.4),
@@ -58,5 +58,5 @@ def test_the_better_layer_of_a_peer_counts_and_the_best_is_bold(tmp_path):
 
 def test_nothing_measured_is_no_row(tmp_path):
     results = Results(tmp_path)
-    results.write(Result(rival_cells()[0], measurements=(measurement("auto", 0.8),)))
+    results.write(Result(cells_of_peers()[0], measurements=(measurement("auto", 0.8),)))
     assert standing_rows(read_standings(results), "AUROC of wrong labels") == []

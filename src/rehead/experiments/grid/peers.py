@@ -24,19 +24,19 @@ FIRST = tuple(peer_columns(first_layer, ", first"))
 """Peers on the layer next to the input, which has memorised least."""
 
 
-def rival_cells(tasks: Sequence[str] = tuple(TASKS)) -> list[Cell]:
+def cells_of_peers(tasks: Sequence[str] = tuple(TASKS)) -> list[Cell]:
     """Seed 0 of some tasks, under every noise.
 
     Examples
     --------
-    >>> from rehead.experiments.grid.rivals import rival_cells
-    >>> len(rival_cells()), rival_cells()[1].name
+    >>> from rehead.experiments.grid.peers import cells_of_peers
+    >>> len(cells_of_peers()), cells_of_peers()[1].name
     (44, 'peers-digits-mlp-uniform20-cross-entropy-0')
     """
     return [replace(cell, table=TABLE) for cell in grid_cells(tasks, [0])]
 
 
-def rival_columns(cell: Cell) -> list[str]:
+def columns_beside_peers(cell: Cell) -> list[str]:
     """Ways to predict in such a cell; frozen features are one layer, the first and the last."""
     task = task_of(cell)
     peers = [*PEERS] if task.frozen else [*PEERS, *FIRST]
@@ -60,7 +60,7 @@ def read_standings(results: Results) -> list[Standing]:
     """All that were measured."""
     return [
         Standing(task_of(cell), cell, result.columns)
-        for cell in rival_cells()
+        for cell in cells_of_peers()
         if (result := results.read(cell)) is not None and result.measurements
     ]
 
