@@ -12,7 +12,7 @@ users ask for: classes are clusters, and labels only say which cluster is which.
    estimates without them disagree with (as in ``agreement.py``).
 4. A temperature makes labels most likely; classes have no offsets of their own.
 
-What such Gaussians disagree with is wrong, or too hard to tell. Errors inside a cluster stay unseen.
+What such Gaussians disagree with is wrong, or too hard to tell. Errors inside a cluster are unseen.
 How many there are at least, and at most, nothing tells.
 """
 
