@@ -54,16 +54,18 @@ class TestWithoutRepetition:
         np.testing.assert_array_equal(fit.second.folds, [3, 1, 3])
 
 
-def digits():
-    X, true = load_digits(return_X_y=True)
-    return X[:900], noise.flip(true[:900], 0.3, random_state=0).labels
+def rings():
+    rng = np.random.default_rng(0)
+    true, angle = rng.integers(2, size=900), rng.uniform(0, 2 * np.pi, size=900)
+    X = (1 + true)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    return X + 0.1 * rng.normal(size=(900, 2)), noise.flip(true, 0.2, random_state=0).labels
 
 
 @pytest.mark.filterwarnings("ignore:Most samples:rehead.ReheadWarning")
 @pytest.mark.parametrize("feature_map", ["auto", "none"])
 def test_whole_weights_are_repetition_with_a_map_and_with_a_second_opinion(feature_map, skewed):
     if feature_map == "auto":
-        X, y = digits()
+        X, y = rings()
     else:
         X, true = skewed(900)
         y = noise.flip(true, 0.2, random_state=0).labels
@@ -104,3 +106,50 @@ def test_the_same_row_with_two_labels_is_in_one_fold(skewed):
     clf = RobustGaussianClassifier(feature_map="none", random_state=0).fit(X2, y2)
     folds = clf.fitted_.second.folds
     np.testing.assert_array_equal(folds[:900][other], folds[900:])
+
+
+@pytest.mark.parametrize("estimator", ["auto", "anchored", "sample"])
+def test_copies_do_not_vouch_for_each_other(estimator):
+    """As much is found among rows that occur twice, or in a bootstrap sample."""
+    X, true = load_digits(return_X_y=True)
+    noisy = noise.uniform(true[:900], 0.2, random_state=0)
+    drawn = np.random.default_rng(0).choice(900, 900)
+
+    def found(rows):
+        clf = RobustGaussianClassifier(estimator, feature_map="none", random_state=0)
+        quality = score_labels(clf.fit(X[rows], noisy.labels[rows]), X[rows], noisy.labels[rows])
+        wrong = noisy.changed[rows]
+        return quality.quality[wrong].mean(), quality.quality[~wrong].mean()
+
+    once = found(np.arange(900))
+    np.testing.assert_allclose(found(np.repeat(np.arange(900), 2)), once, atol=1e-6)
+    # A bootstrap sample has fewer different rows, so that less is known; but not the wrong labels.
+    np.testing.assert_allclose(found(drawn), once, atol=0.1)
+
+
+def test_in_a_table_with_few_values_rows_vouch_for_each_other():
+    """They are alike because there are few values: most of many copies stay."""
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 3, size=(3000, 3)).astype(float)
+    true = (X.sum(axis=1) > 3).astype(int)
+    noisy = noise.uniform(true, 0.2, random_state=0)
+    clf = RobustGaussianClassifier(random_state=0).fit(X, noisy.labels)
+    suspect = score_labels(clf, X, noisy.labels).suspect
+    assert (suspect == noisy.changed).mean() > 0.99
+
+
+def test_only_ratios_of_weights_matter_unless_they_are_whole_numbers():
+    X, true = load_digits(return_X_y=True)
+    X, y = X[:600], noise.uniform(true[:600], 0.2, random_state=0).labels
+    weights = np.random.default_rng(0).uniform(0.5, 1.5, size=600)
+    clf = RobustGaussianClassifier(feature_map="none", random_state=0)
+    plain = clone(clf).fit(X, y)
+    for same, w in (
+        (plain, np.full(600, 100)),
+        (plain, np.full(600, 0.01)),
+        (clone(clf).fit(X, y, sample_weight=weights), 1000 * weights),
+    ):
+        weighted = clone(clf).fit(X, y, sample_weight=w)
+        np.testing.assert_allclose(weighted.predict_proba(X), same.predict_proba(X), atol=1e-6)
+        quality, expected = (score_labels(m, X, y).quality for m in (weighted, same))
+        np.testing.assert_allclose(quality, expected, atol=1e-6)

@@ -18,7 +18,7 @@ from rehead.gaussian.choose_map import map_for
 from rehead.gaussian.doubts import doubts_about_labels, doubts_about_sizes
 from rehead.gaussian.kernel_map import KernelMap
 from rehead.gaussian.kernels import evenly_spaced
-from rehead.gaussian.options import DEFAULT, Choice
+from rehead.gaussian.options import LEAVING_OUT, Choice
 from rehead.gaussian.probability import corrected_nll
 from rehead.gaussian.settings import SETTINGS
 from rehead.gaussian.threads import own_threads
@@ -75,8 +75,8 @@ def fit_both_shapes(
 
 
 def _rows_to_fit(data: ByClass, choice: Choice) -> Repeated:
-    """The different ones, for the default and its core; others are as they are published."""
-    if choice.estimator in (DEFAULT, "anchored"):
+    """The different ones, where rows are judged without themselves, and so without their copies."""
+    if choice.estimator in LEAVING_OUT:
         return without_repetition(data)
     return Repeated(data, data)
 

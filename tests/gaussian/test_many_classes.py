@@ -83,6 +83,6 @@ def test_the_page_says_how_many_rivals_of_each_row_are_looked_at():
         assert found.scores.shape[1] == n_scores
     page = (Path(__file__).parents[2] / "docs" / "auto.md").read_text(encoding="utf-8")
     assert (
-        f"Of more than {all_of} classes, the temperature is found by the label and the "
-        f"{kept - 1} best others of each row"
+        f"From {all_of + 1} classes on, the likelihood of a row is computed from {kept} of them: "
+        f"its label and the {kept - 1} best others"
     ) in " ".join(page.split())

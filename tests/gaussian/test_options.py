@@ -22,13 +22,13 @@ def test_an_estimator_uses_options_that_exist_and_sets_defaults_only_of_those(na
     assert usage.options <= set(OPTIONS)
     own, usual = asdict(usage.defaults), asdict(Options())
     assert {option for option in OPTIONS if own[option] != usual[option]} <= usage.options
-    assert resolve_options(name, None, {}) == (name, usage.defaults)
+    assert resolve_options(name, None, {}) == (name, usage.defaults, frozenset())
 
 
 def test_presets_set_every_option():
     for name, preset in PRESETS.items():
         assert set(preset) == {"estimator", *OPTIONS}
-        estimator, options = resolve_options(None, name, dict.fromkeys(OPTIONS))
+        estimator, options, _ = resolve_options(None, name, dict.fromkeys(OPTIONS))
         assert {"estimator": estimator, **asdict(options)} == preset
 
 
@@ -42,9 +42,10 @@ def test_presets_set_every_option():
     ],
 )
 def test_where_no_estimator_is_named_it_is_the_default(given, expected):
-    estimator, options = resolve_options(None, None, given)
+    estimator, options, asked = resolve_options(None, None, given)
     assert estimator == expected
     set_by_user = {name: value for name, value in given.items() if value is not None}
+    assert asked == set_by_user.keys()
     assert asdict(options) == asdict(USAGE[expected].defaults) | set_by_user
 
 

@@ -49,15 +49,14 @@ def test_far_rows_do_not_count_and_the_noise_is_fitted_to_some_of_the_rest(blobs
 def test_moments_and_composition_of_training_rows_agree(blobs, brute):
     X, y = blobs(sizes=(40, 30, 20))
     rng = np.random.default_rng(0)
-    w, trust = rng.choice([0.5, 1.0, 3.0], size=90), rng.random(90)
+    w, trust = rng.choice([1.0, 2.0, 3.0], size=90), rng.random(90)
     rows = training_rows(group_by_class(X, y, 3, weights=w), rng)
     moments, inside = rows.moments(trust), rows.composition(trust)
     means, covariance = brute.tied(X, y, trust * w)
     np.testing.assert_allclose(moments.means, means)
     np.testing.assert_allclose(np.tril(moments.covariance), np.tril(covariance), atol=1e-12)
     np.testing.assert_allclose(inside.class_totals, moments.weights)
-    # One copy of a row is left out, also where it counts more than once.
-    np.testing.assert_allclose(inside.weights, trust * np.minimum(w, 1.0))
+    np.testing.assert_allclose(inside.weights, trust * rows.counts)
 
 
 def test_scores_of_sampled_rows_are_those_of_refits_without_them(blobs, refitted):
@@ -142,9 +141,9 @@ def test_rows_of_weight_0_are_as_if_left_out(blobs):
     assert rows.mean_change(after, before) == pytest.approx(1 / 62)
 
 
-def test_a_row_that_counts_twice_is_not_alone(blobs):
+def test_a_row_and_its_copies_may_be_alone_in_their_class(blobs):
     X, y = blobs(sizes=(30, 30, 1))
-    assert rows_of(X, y, 3, weights=np.where(y == 2, 2.0, 1.0)).share_alone == 0.0
+    assert rows_of(X, y, 3, weights=np.where(y == 2, 2.0, 1.0)).share_alone == 2 / 62
 
 
 def test_the_best_rows_that_count_stand_for_a_class(blobs):

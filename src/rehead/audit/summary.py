@@ -11,7 +11,7 @@ from rehead._values import visible
 from rehead.audit.kinds import KINDS, OK
 from rehead.audit.review import expected_wrong, n_review
 from rehead.audit.scores import LabelScores
-from rehead.gaussian.labelnoise import DOUBTFUL, MANY, about, between
+from rehead.gaussian.labelnoise import DOUBTFUL, MANY, about, between, is_unclear
 from rehead.gaussian.settings import SETTINGS
 
 SHOWN = 5
@@ -79,7 +79,7 @@ def _cannot_tell(scores: LabelScores) -> bool:
     """Whether so much is open that finding nothing means nothing."""
     if _nothing_found(scores) and scores.noise_most > MANY:
         return True
-    return scores.noise_rate_error > SETTINGS.told_share
+    return is_unclear(scores.noise_rate_error, scores.noise_least, scores.noise_most)
 
 
 def _nothing_found(scores: LabelScores) -> bool:

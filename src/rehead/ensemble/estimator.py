@@ -178,7 +178,7 @@ priors, feature_map, labels_from, random_state
             Ids of the training samples: you are warned if validation samples are among them.
         trusted : boolean array-like of shape (n_samples,), optional
             Samples whose label is known to be right, drawn at random; or "random", "chosen" or ""
-            for each, as for :class:`RobustGaussianClassifier`. The first layer is asked.
+            for each, as for :class:`RobustGaussianClassifier`: they compare whole ensembles.
         uncorrected : array-like of shape (n_samples,), optional
             Labels before some were put right, as for :class:`RobustGaussianClassifier`.
         groups : array-like of shape (n_samples,), optional

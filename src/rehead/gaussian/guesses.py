@@ -125,8 +125,6 @@ def with_guesses(
     by_chance *= SETTINGS.standard_errors
     least -= np.hypot(hard_are_right - less, by_chance)
     most += np.hypot(more - hard_are_right, by_chance)
-    if noise.rate_error > SETTINGS.told_share:  # so few anchors leave the share itself unclear
-        least, most = min(least, wrong - reach), max(most, wrong + reach)
     least, most = float(np.clip(least, 0.0, wrong)), float(np.clip(most, wrong, 1.0))
     return noise._replace(guessed=guessed, wrong=float(wrong), least=least, most=most)
 

@@ -108,7 +108,7 @@ class NoiseModel(NamedTuple):
                 f"memorised some of them, {most:.0%} by held-out labels."
             )
         reach = SETTINGS.standard_errors * self.rate_error
-        if self.rate_error > SETTINGS.told_share:
+        if is_unclear(self.rate_error, self.least, self.most):
             least, most = self.least, self.most
             if np.isnan(least):
                 least, most = max(self.wrong - reach, 0.0), min(self.wrong + reach, 1.0)
@@ -246,6 +246,20 @@ def mean_noise(measured: Sequence[NoiseModel], weights: Array | None = None) -> 
     }
     numbers = {f: float(v) for f, v in means.items() if v.ndim == 0}
     return NoiseModel(**{**means, **numbers})
+
+
+def is_unclear(error: float, least: float, most: float) -> bool:
+    """Whether so few anchors leave the share unclear, and nothing else makes it clear.
+
+    Where classes are far apart, it is plain which labels are wrong, however few the anchors.
+
+    Examples
+    --------
+    >>> is_unclear(0.08, 0.1, 0.4), is_unclear(0.08, 0.28, 0.32), is_unclear(0.01, 0.1, 0.4)
+    (True, False, False)
+    """
+    wide = np.isnan(least) or most - least > 2.0 * SETTINGS.told_share
+    return bool(wide and error > SETTINGS.told_share)
 
 
 def about(share: float) -> str:

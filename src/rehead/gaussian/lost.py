@@ -5,9 +5,9 @@ large one. Then rounds of estimating and trusting can end with the small class s
 or with two classes that have changed places. Each looks consistent from within, so what is needed
 is another start, in which the samples that tell the difference are trusted:
 
-- Of a class that next to none of its samples is trusted in, the samples that are not taken for the
-  class that most of them are taken for. If a large class supplies the wrong labels, the rest are
-  its own.
+- Of a class whose labels are trusted less than half as much as usual, the samples that are not
+  taken for the class that most of them are taken for. If a large class supplies the wrong labels,
+  the rest are its own.
 - Where samples that are taken for one class mostly carry the label of another, the two have changed
   places: the samples with that label are trusted, the others are not.
 

@@ -113,6 +113,9 @@ FOR_MACHINE = Options(
 )
 """Defaults of "auto" where labels are a machine's: stiff Gaussians of the features as they are."""
 
+LEAVING_OUT = frozenset({"agreement", "anchored", "auto", "mixture", "posterior"})
+"""Estimators that judge each row by estimates without it."""
+
 DEFAULT = "auto"
 """The estimator where none is named, whatever else is set."""
 
