@@ -54,6 +54,12 @@ def test_a_table_without_a_network(table, succeed):
     assert "<dt>name</dt><dd>s" in page  # rows of the table are shown
 
 
+def test_labels_of_a_machine(table, succeed, fail):
+    said = succeed(*TABLE, "--labels-from", "machine")
+    assert "Labels were taken for a machine's" in said
+    assert "--labels-from" in fail(*TABLE)
+
+
 def test_a_network_and_its_loaders(project, succeed):
     said = succeed(*NETWORK)
     assert "Features: 300 samples" in said

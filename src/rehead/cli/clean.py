@@ -72,6 +72,9 @@ def clean(
     table: ShownTable = None,
     estimator: Annotated[str | None, typer.Option(help="auto (default), mcd, sample, ...")] = None,
     preset: Annotated[str | None, typer.Option(help="paper or authors.")] = None,
+    labels_from: Annotated[
+        str | None, typer.Option(help="machine: another classifier made the labels.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random draws.", min=0)] = 0,
 ) -> None:
     """Find the wrong labels of a data set: features, head, audit and report in one folder.
@@ -94,6 +97,12 @@ def clean(
         network={"weights": weights, "layers": layers, "pool": pool, "trust": trust},
         inputs=inputs if data is None else {**inputs, "texts": texts},
         looks={"images": images, "texts": None if data else texts, "table": table},
-        head={"estimator": estimator, "preset": preset, "random_state": seed},
+        head={
+            "estimator": estimator,
+            "preset": preset,
+            "random_state": seed,
+            # Folders of before there was this option go on without it.
+            **({} if labels_from is None else {"labels_from": labels_from}),
+        },
     )
     run_cleaning(asked, output)
