@@ -5,11 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from rehead import noise
+from rehead import LayerEnsemble, RobustGaussianClassifier, noise
 from rehead.fitting import fit_both_shapes, fit_gaussians
 from rehead.gaussian import group_by_class
 from rehead.gaussian.options import resolve_options
 from rehead.gaussian.settings import SETTINGS
+from rehead.noise import INSTANCE_NOISES
 
 
 def long_tails(seed, n=840):
@@ -85,3 +86,30 @@ class TestDoubts:
         fitted = fit_gaussians(data, np.arange(3), choice, np.random.default_rng(0))
         assert not fitted.notes
         assert fitted.without_second().notes[0].startswith("Most samples labelled 0 seem")
+
+
+def counts_of_three_classes(n, seed):
+    """Counts whose classes lie far apart, so that straight lines tell them."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(3, size=n)
+    usual = np.random.default_rng(4).gamma(1, 2, size=(3, 20))
+    return rng.poisson(usual[y]).astype(float), y
+
+
+@pytest.mark.parametrize("kind", ["annotator", "polynomial-margin"])
+@pytest.mark.parametrize("layers", [False, True], ids=["classifier", "ensemble"])
+def test_a_map_does_not_learn_to_guess_where_classes_are_far_apart(kind, layers):
+    """On a map these labels are more likely by .12 to .25 nats, and 86 to 90 % are told apart."""
+    X, y = counts_of_three_classes(2000, 10)
+    new, true = counts_of_three_classes(1000, 50)
+    noisy = INSTANCE_NOISES[kind](X, y, 0.2, random_state=0)
+    if layers:
+        made = {"one": X[:1600]}, noisy.labels[:1600]
+        held_out = {"one": X[1600:]}, noisy.labels[1600:]
+        model = LayerEnsemble(random_state=0).fit(*made, validation=held_out)
+        new, found = {"one": new}, model.fitted_.consensus.noise
+    else:
+        model = RobustGaussianClassifier(random_state=0).fit(X, noisy.labels)
+        found = model.noise_
+    assert (model.predict(new) == true).mean() > 0.99
+    assert found.least <= 0.2 <= found.most

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier
 
 from rehead import (
     LayerEnsemble,
@@ -12,8 +13,10 @@ from rehead import (
     noise,
     score_labels,
 )
+from rehead._typing import Known
 from rehead._validation import check_trusted
-from rehead.trusted import Judged
+from rehead.gaussian.labelnoise import fit_noise
+from rehead.trusted import Judged, as_checked
 
 
 @pytest.fixture
@@ -366,3 +369,47 @@ def test_weights_do_not_silence_what_is_said_of_labels():
     for weights in (None, np.ones(900), np.full(900, 0.01)):
         with pytest.warns(ReheadWarning, match="Most samples labelled 2"):
             RobustGaussianClassifier(random_state=0).fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("n_drawn", [30, 100, 200])
+@pytest.mark.parametrize(
+    ("truth", "model"),
+    [(0.12, (0.02, 0.0, 0.09)), (0.3, (0.1, 0.0, 0.35)), (0.2, (0.2, 0.18, 0.22))],
+    ids=["blind", "low", "right"],
+)
+def test_the_range_of_checked_labels_holds_the_truth(n_drawn, truth, model):
+    """Whatever the model says, in 95 of 100 draws."""
+    rng, n, inside, middles = np.random.default_rng(0), 4000, [], []
+    labels, ones = np.arange(n) % 2, np.ones(n)
+    noise = fit_noise(8.0 * np.eye(2)[labels], labels)
+    wrong, least, most = model
+    noise = noise._replace(wrong=wrong, least=least, most=most)
+    right = np.where(np.arange(n) < truth * n, 1 - labels, labels)
+    for _ in range(1000):
+        drawn = np.zeros(n, bool)
+        drawn[rng.choice(n, n_drawn, replace=False)] = True
+        now = np.where(drawn, right, labels)
+        found = as_checked(noise, Known(drawn, drawn, labels), now, ones)
+        inside.append(found.least <= (now != right).mean() <= found.most)
+        middles.append(found.wrong)
+    assert np.mean(inside) > 0.94
+    if n_drawn == 200:  # fewer do not contradict the model each time
+        assert abs(np.mean(middles) - truth) < 0.02
+
+
+def test_the_audit_promises_no_share_of_wrong_labels_that_it_does_not_see():
+    rng = np.random.default_rng(0)
+    true = rng.integers(5, size=2000)
+    centres = np.random.default_rng(99).normal(size=(5, 10)) * 1.5 / 2**0.5
+    X = rng.normal(size=(2000, 10)) + centres[true]
+    taught = rng.choice(2000, 150, replace=False)
+    tree = DecisionTreeClassifier(max_depth=5, random_state=0).fit(X[taught], true[taught])
+    made, drawn = tree.predict(X), np.zeros(2000, bool)
+    drawn[rng.choice(2000, 100, replace=False)] = True
+    y = np.where(drawn, true, made)
+    clf = RobustGaussianClassifier(random_state=0).fit(X, y, trusted=drawn, uncorrected=made)
+    assert abs(clf.noise_.wrong - (y != true).mean()) < 0.05
+    said = str(score_labels(clf, X, y))
+    assert "by the labels that were checked" in said
+    assert "this model does not see which" in said
+    assert "of all wrong labels" not in said

@@ -16,6 +16,7 @@ from rehead.gaussian import ByClass, Composition, Fit, NoiseModel, estimate
 from rehead.gaussian.anchored import are_guesses
 from rehead.gaussian.choose_map import map_for
 from rehead.gaussian.doubts import doubts_about_labels, doubts_about_sizes
+from rehead.gaussian.guesses import Scored, posterior_of_margins
 from rehead.gaussian.kernel_map import KernelMap
 from rehead.gaussian.kernels import evenly_spaced
 from rehead.gaussian.options import LEAVING_OUT, Choice
@@ -104,27 +105,47 @@ def _is_still_better(mapped: FittedGaussians, straight: FittedGaussians, data: B
     doubtful = data.doubtful
     rows = doubtful[evenly_spaced(len(doubtful), SETTINGS.noise_sample)]
     counts = np.ones(len(rows)) if data.weights is None else data.weights[rows]
-    now, before = (_label_nats(fitted, data, rows) for fitted in (mapped, straight))
-    return clearly_better(now, before, counts, _least_gain(straight), SETTINGS.errors_in_the_end)
+    now, before = (_joint_scores(fitted, data, rows) for fitted in (mapped, straight))
+    told = Scored(before, data.evidence[rows], counts, of=float(data.counts.sum()))
+    return clearly_better(
+        _label_nats(mapped, told._replace(scores=now)),
+        _label_nats(straight, told),
+        counts,
+        gain_asked_of_map(straight, told, SETTINGS.clear_gain),
+        SETTINGS.errors_in_the_end,
+    )
 
 
-def _least_gain(straight: FittedGaussians) -> float:
-    """Nats per label by which a map must be better than features as they are.
+def gain_asked_of_map(straight: FittedGaussians, told: Scored, usual: float) -> float:
+    """Nats per label by which a map must be better than features as they are; ``usual`` or more.
 
     Where these show that labels of hard samples are guesses, a map mostly learns to guess. Only
-    where classes have another shape, which looks the same, it is better by far.
+    where classes have another shape, which looks the same, it is better by far. If classes are far
+    apart as they are, which needs no labels to see, their shape is no other one: no gain is enough.
     """
-    assert straight.noise is not None
-    return SETTINGS.gain_over_guesses if are_guesses(straight.noise) else SETTINGS.clear_gain
+    noise = straight.noise
+    if noise is None or not are_guesses(noise):
+        return usual
+    posterior = posterior_of_margins(noise, told)
+    if posterior is None:
+        return SETTINGS.gain_over_guesses
+    overlap = float(np.average(1.0 - posterior.max(axis=1), weights=told.counts))
+    return np.inf if overlap < SETTINGS.far_apart else SETTINGS.gain_over_guesses
 
 
-def _label_nats(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:
-    """How unlikely the noisy labels of some rows are, each row judged without itself."""
-    noise, every = fitted.noise, np.ones(len(rows), bool)
-    assert noise is not None
+def _joint_scores(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:
+    """Scores of some rows, each judged without itself."""
+    every = np.ones(len(rows), bool)
     X, codes = some_rows(data.X, rows), data.codes[rows]
     joint, _ = fitted.without_themselves(X, codes, every, _joint)
-    return corrected_nll(noise.posterior(joint), data.evidence[rows], noise.transition)
+    return joint
+
+
+def _label_nats(fitted: FittedGaussians, told: Scored) -> Array:
+    """How unlikely the noisy labels of these rows are."""
+    noise = fitted.noise
+    assert noise is not None
+    return corrected_nll(noise.posterior(told.scores), told.codes, noise.transition)
 
 
 def _joint(scores: Array, joint: Array, codes: Array) -> Array:

@@ -103,11 +103,12 @@ def with_shares(fitted: FittedGaussians, priors: str | Array) -> FittedGaussians
 def as_checked(
     noise: NoiseModel | None, known: Known, codes: Array, counts: Array
 ) -> NoiseModel | None:
-    """The noise, bounded by how many of the labels that were drawn at random were wrong.
+    """The noise, as labels that were drawn at random tell it: how many of them were wrong.
 
     That is known where labels before their correction are. The bounds hold with a confidence of
-    95 % (Clopper and Pearson, 1934); those of the model count too, unless they contradict them.
-    They are of the share of labels that are wrong now: those that were corrected are no more.
+    95 % (Clopper and Pearson, 1934), whatever the model thinks: its own bounds are not used, since
+    checks are asked for where models are blind. Its estimate stays if it is within them. They are
+    of the share of labels that are wrong now: those that were corrected are no more.
 
     Examples
     --------
@@ -119,7 +120,7 @@ def as_checked(
     >>> before = np.where(np.arange(200) < 30, 1 - codes, codes)  # 30 of 100
     >>> found = as_checked(model, Known(drawn, drawn, before), codes, np.ones(200))
     >>> f"{found.wrong:.2f}: {found.least:.2f} to {found.most:.2f}"      # 15 % were put right
-    '0.06: 0.06 to 0.25'
+    '0.15: 0.06 to 0.25'
     """
     drawn, before = known.drawn, known.uncorrected
     if noise is None or drawn is None or before is None:
@@ -128,12 +129,13 @@ def as_checked(
     if n < SETTINGS.fewest_trusted:
         return noise
     wrong, now_right = float(counts @ (drawn & put_right)), np.average(put_right, weights=counts)
-    least = 0.0 if wrong == 0 else betaincinv(wrong, n - wrong + 1, 0.025)
-    most = 1.0 if wrong == n else betaincinv(wrong + 1, n - wrong, 0.975)
-    least, most = (max(float(share - now_right), 0.0) for share in (least, most))
-    if noise.least <= most and noise.most >= least and noise.most < 1.0:
-        least, most = max(least, noise.least), min(most, noise.most)
-    share = float(np.clip(noise.wrong, least, most))
+    before_least = 0.0 if wrong == 0 else betaincinv(wrong, n - wrong + 1, 0.025)
+    before_most = 1.0 if wrong == n else betaincinv(wrong + 1, n - wrong, 0.975)
+    least, share, most = (
+        max(float(before - now_right), 0.0) for before in (before_least, wrong / n, before_most)
+    )
+    if least <= noise.wrong <= most:
+        share = noise.wrong
     return noise._replace(wrong=share, least=least, most=most, checked=n)
 
 

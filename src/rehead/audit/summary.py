@@ -11,7 +11,7 @@ from rehead._values import visible
 from rehead.audit.kinds import KINDS, OK
 from rehead.audit.review import expected_wrong, n_review
 from rehead.audit.scores import LabelScores
-from rehead.gaussian.labelnoise import DOUBTFUL, MANY, about, between, is_unclear
+from rehead.gaussian.labelnoise import DOUBTFUL, MANY, about, at_most, between, is_unclear
 from rehead.gaussian.settings import SETTINGS
 
 SHOWN = 5
@@ -70,8 +70,7 @@ def noise_in_words(scores: LabelScores) -> str:
         from_least = "up to" if nothing_found or round(least, 2) == 0 else f"{least:.0%} to"
         return f"{from_least} {most:.0%} wrong, how many is unclear"
     if nothing_found:
-        most = scores.noise_most
-        return "about clean" + ("" if np.isnan(most) else f", at most {max(most, 0.01):.0%} wrong")
+        return "about clean" + at_most(scores.noise_most)
     return f"{about(rate)} {DOUBTFUL}{between(scores.noise_least, scores.noise_most)}"
 
 
@@ -106,10 +105,10 @@ def review_in_words(scores: LabelScores) -> str:
     found, total = expected_wrong(scores.quality, n), expected_wrong(scores.quality)
     if n == 1:
         return "Review the worst one."
-    return (
-        f"Review the {n} worst: by their quality about {found:.0f} of them are wrong, "
-        f"{found / total:.0%} of all wrong labels."
-    )
+    review = f"Review the {n} worst: by their quality about {found:.0f} of them are wrong"
+    if scores.noise_rate < scores.noise_least:
+        return f"{review}. More labels are wrong, but this model does not see which."
+    return f"{review}, {found / total:.0%} of all wrong labels."
 
 
 def _worst_rows(scores: LabelScores, rows: Array) -> list[Sequence[str]]:

@@ -19,9 +19,8 @@ from rehead._typing import Array, Features, some_rows
 from rehead._warnings import warn
 from rehead.ensemble.problem import HeldOut, Problem
 from rehead.fitted import FittedGaussians
-from rehead.fitting import BothShapes, fit_both_shapes, fit_gaussians
+from rehead.fitting import BothShapes, fit_both_shapes, fit_gaussians, gain_asked_of_map
 from rehead.gaussian import ByClass, Composition, NoiseModel
-from rehead.gaussian.anchored import are_guesses
 from rehead.gaussian.calibration import calibrate
 from rehead.gaussian.far import far_rows
 from rehead.gaussian.guesses import Scored, with_guesses
@@ -360,8 +359,9 @@ class Held(NamedTuple):
         )
         if not mapped:
             return straight
-        guesses = straight.noise is not None and are_guesses(straight.noise)
-        return self.choose(mapped[0], straight, SETTINGS.gain_over_guesses if guesses else 0.0)
+        scores = straight.scores(self.X)
+        told = Scored(scores, self.codes, np.ones(len(scores)), of=straight.class_totals.sum())
+        return self.choose(mapped[0], straight, gain_asked_of_map(straight, told, 0.0))
 
     def choose(
         self, more: FittedGaussians, plain: FittedGaussians, least: float = 0.0

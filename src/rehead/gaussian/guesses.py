@@ -168,19 +168,43 @@ def disagreement(
 
     Where margins tell nothing, samples overlap as the posterior says, and all is explained.
     """
-    scores, codes, counts, mapped, _ = told
+    _, codes, counts, _, _ = told
     share, every = counts / counts.sum(), np.arange(len(codes))
     seen = float(share @ (posterior.argmax(axis=1) != codes))
-    temperature = None if mapped else temperature_of_margins(scores, counts, told.of)
-    p = posterior
-    if temperature is not None:
-        p = softmax(scores.astype(np.float64) / temperature + np.log(noise.priors), overwrite=True)
-    best = p.argmax(axis=1)
-    agreed = (p * noise.transition[:, best].T).sum(axis=1)
-    explained = seen if temperature is None else float(1.0 - share @ agreed)
+    p = posterior_of_margins(noise, told)
+    explained = seen
+    if p is None:
+        p = posterior
+    else:
+        best = p.argmax(axis=1)
+        explained = float(1.0 - share @ (p * noise.transition[:, best].T).sum(axis=1))
     doubt = 1.0 - p.max(axis=1)
     at_anchors, wrong = mean_of_least(doubt, counts), share_wrong(p[every, codes])
     return Disagreement(seen, explained, float(share @ doubt), at_anchors, wrong)
+
+
+def posterior_of_margins(noise: NoiseModel, told: Scored) -> Array | None:
+    """What samples are, by scores that margins calibrate, not labels; None if margins do not tell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rehead.gaussian.labelnoise import fit_noise
+    >>> codes = np.arange(1000) % 2
+    >>> x = 3.0 * np.where(codes == 1, 1, -1) + np.random.default_rng(0).normal(size=1000)
+    >>> scores = np.column_stack([-3.0 * x, 3.0 * x])
+    >>> told = Scored(scores, codes, np.ones(1000))
+    >>> bool(posterior_of_margins(fit_noise(scores, codes), told).max(axis=1).mean() > 0.99)
+    True
+    """
+    temperature = None
+    if not told.mapped:
+        temperature = temperature_of_margins(told.scores, told.counts, told.of)
+    if temperature is None:
+        return None
+    return softmax(
+        told.scores.astype(np.float64) / temperature + np.log(noise.priors), overwrite=True
+    )
 
 
 def mean_of_least(doubt: Array, counts: Array) -> float:

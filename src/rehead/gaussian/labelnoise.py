@@ -291,13 +291,28 @@ def between(least: float, most: float) -> str:
     return f" ({least:.0%} or more)" if most >= 1.0 else f" ({least:.0%} to {most:.0%})"
 
 
+def at_most(most: float, checked: float = 0.0) -> str:
+    """How many labels may be wrong where none seems so; nothing where nobody knows.
+
+    Errors of a machine, or of a rule, look like right labels. Only labels that were checked tell.
+
+    Examples
+    --------
+    >>> at_most(0.034), at_most(0.034, checked=100), at_most(float("nan"))
+    (': at most 3% wrong, unless a machine made them', ': at most 3% wrong', '')
+    """
+    if np.isnan(most):
+        return ""
+    unless = "" if checked else ", unless a machine made them"
+    return f": at most {max(most, 0.01):.0%} wrong{unless}"
+
+
 def _sentence(noise: NoiseModel, reach: float) -> str:
     if noise.wrong <= reach and noise.most > MANY:
         many = f"up to {noise.most:.0%} may be"
         return f"These features do not tell how many labels are wrong: {many}"
     if noise.wrong <= reach:
-        most = "" if np.isnan(noise.most) else f": at most {max(noise.most, 0.01):.0%} are wrong"
-        return f"The labels are about clean{most}"
+        return "The labels are about clean" + at_most(noise.most, noise.checked)
     wrong = f"{about(noise.wrong).capitalize()} of the labels are {DOUBTFUL}"
     return wrong + between(noise.least, noise.most)
 

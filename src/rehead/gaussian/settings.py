@@ -24,6 +24,11 @@ class Settings:
         "where labels are guesses, nats per label by which a map must be better (annotators: maps"
         " that follow them gain 0.02; spirals with 30 % noise: 0.16)",
     )
+    far_apart: float = _setting(
+        0.02,
+        "where labels are guesses, and less than this share of the samples overlap, no map is"
+        " taken (counts of three classes: 0.001; spirals, which need one: 0.07)",
+    )
     copies_left_out: int = _setting(
         10, "copies of a sample that are left out with it, at most, where its label is judged"
     )
