@@ -102,9 +102,9 @@ def test_a_run_that_was_killed_is_continued(project, invoke, succeed, monkeypatc
     ("more", "message"),
     [
         (["--seed", "3"], "made with --seed 0, not 3"),
-        (["--preset", "paper"], "made with --preset nothing, not paper"),
-        (["--ignore", "a"], "made with --ignore nothing, not ['a']"),
-        (["--validation", "held.csv"], "made with --validation nothing, not "),
+        (["--preset", "paper"], "made without --preset, and --preset paper is asked"),
+        (["--ignore", "a"], "made without --ignore, and --ignore ['a'] is asked"),
+        (["--validation", "held.csv"], "made without --validation, and "),
     ],
 )
 def test_other_options_are_refused(table, succeed, fail, more, message):

@@ -195,7 +195,7 @@ def difference_of(was: Cleaning, wanted: Cleaning) -> str:
         for name in sorted({*before, *now}):
             if before.get(name) != now.get(name):
                 option = OPTIONS.get((group, name), f"--{name.replace('_', '-')}")
-                return f"with {option} {_said(before.get(name))}, not {_said(now.get(name))}"
+                return _otherwise(option, before.get(name), now.get(name))
     for place in sorted({*was.content, *wanted.content}):
         if was.content.get(place) != wanted.content.get(place):
             return f"from another {place}: the file has changed since"
@@ -221,8 +221,17 @@ OPTIONS = {
 """What fields are called on the command line, where that is not their name."""
 
 
-def _said(value: Any) -> str:
-    return "nothing" if value in (None, [], ()) else str(value)
+def _otherwise(option: str, before: Any, now: Any) -> str:
+    """How a folder was made, in an option that is another one now."""
+    if _is_nothing(before):
+        return f"without {option}, and {option} {now} is asked for now"
+    if _is_nothing(now):
+        return f"with {option} {before}, which is not asked for now"
+    return f"with {option} {before}, not {now}"
+
+
+def _is_nothing(value: Any) -> bool:
+    return value in (None, [], ())
 
 
 def _looks(asked: Asked) -> dict[str, str]:

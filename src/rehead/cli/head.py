@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rehead.cli.arguments import Cluster, Features, Head, Ids, Ignore, Jobs, Judge, Labels
+from rehead.cli.arguments import (
+    Cluster,
+    Features,
+    Head,
+    Ids,
+    Ignore,
+    Jobs,
+    Judge,
+    Labels,
+    Trusted,
+    Uncorrected,
+)
 from rehead.cli.checks import (
     need_ending,
     need_features,
@@ -51,21 +62,8 @@ def fit(
     labels_from: Annotated[
         str | None, typer.Option(help="Who made the labels: people (default) or machine.")
     ] = None,
-    trusted: Annotated[
-        str | None,
-        typer.Option(
-            help="Labels that are known to be right: a column of the table, .npy, .txt, or "
-            "FILE:COLUMN, with 'random' for rows that were drawn at random and checked, 'chosen' "
-            "for rows that were checked because they looked wrong, and nothing for others."
-        ),
-    ] = None,
-    uncorrected: Annotated[
-        str | None,
-        typer.Option(
-            help="Labels before some, which are trusted now, were put right: a column of the "
-            "table, .npy, .txt, or FILE:COLUMN, as rehead apply writes it (corrected.csv:given)."
-        ),
-    ] = None,
+    trusted: Trusted = None,
+    uncorrected: Uncorrected = None,
     weights: Annotated[str | None, typer.Option(help="nll, corrected or equal.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random draws.", min=0)] = 0,
     jobs: Jobs = None,
@@ -74,18 +72,16 @@ def fit(
     """Fit a robust head on features and noisy labels."""
     need_folder(output)
     need_other_file(output, train, labels, ids, trusted, uncorrected, validation, validation_labels)
-    from rehead.cli.samples import held_out_source, read_known
+    from rehead.cli.samples import check_known_places, held_out_source, read_known
     from rehead.ensemble import LayerEnsemble
-    from rehead.files.samples import Source, check_beside
+    from rehead.files.samples import Source
     from rehead.files.tables import is_table
     from rehead.scale import workers
 
     need_features(train)
     known = read_known(train, trusted, uncorrected)
     source = Source(train, labels, ids, [*(ignore or ()), *known.columns])
-    for named, what in ((trusted, "trusted labels"), (uncorrected, "uncorrected labels")):
-        if named is not None:
-            check_beside(named, source, what)
+    check_known_places(known.places, source)
     head = LayerEnsemble(
         estimator,
         preset=preset,
@@ -143,6 +139,7 @@ def fit_head(
         uncorrected=known.uncorrected,
     )
     head.inputs_.network = None if samples.store is None else samples.store.fingerprint
+    head.inputs_.known_from = dict(known.places)
 
 
 @app.command()
