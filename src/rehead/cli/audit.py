@@ -20,7 +20,7 @@ from rehead.cli.program import app, friendly
 
 if TYPE_CHECKING:
     from rehead.audit import LabelReport
-    from rehead.cli.samples import KnownRows
+    from rehead.audit.known import KnownRows
 
 
 @app.command()
@@ -62,7 +62,7 @@ def audit(
             f"--min-probability must be above 0, and 1 at most; got {min_probability}."
         )
     from rehead.audit.files import audit_source
-    from rehead.cli.samples import known_again
+    from rehead.audit.known import known_again
     from rehead.files.samples import Source
     from rehead.files.tables import write_table
     from rehead.scale import workers
@@ -108,6 +108,8 @@ def _write_corrected(
     given = report.file_columns(worst_first=False)
     columns = {"id": given["id"], "label": labels, "given": report.given, "changed": changed}
     if known is not None:
-        columns[TRUSTED] = known.after_audit(changed)
+        trusted = known.after_audit(changed).trusted
+        assert trusted is not None
+        columns[TRUSTED] = trusted
     write_table(path, columns)
     return int(changed.sum())

@@ -32,7 +32,7 @@ from rehead.cli.checks import (
 from rehead.cli.program import app, friendly
 
 if TYPE_CHECKING:
-    from rehead.cli.samples import KnownRows
+    from rehead.audit.known import KnownRows
     from rehead.ensemble import LayerEnsemble
     from rehead.files.samples import Source
 
@@ -72,7 +72,8 @@ def fit(
     """Fit a robust head on features and noisy labels."""
     need_folder(output)
     need_other_file(output, train, labels, ids, trusted, uncorrected, validation, validation_labels)
-    from rehead.cli.samples import check_known_places, held_out_source, read_known
+    from rehead.audit.known import check_known_places, read_known
+    from rehead.cli.samples import held_out_source
     from rehead.ensemble import LayerEnsemble
     from rehead.files.samples import Source
     from rehead.files.tables import is_table
@@ -123,7 +124,8 @@ def fit_head(
 ) -> None:
     """Fit a head on files; it knows from then on which network features must come from."""
     from rehead.audit.inputs import check_ids
-    from rehead.cli.samples import KnownRows, read_held_out, read_training
+    from rehead.audit.known import KnownRows
+    from rehead.cli.samples import read_held_out, read_training
 
     samples = read_training(source)
     if source.ids is not None and samples.ids is not None:

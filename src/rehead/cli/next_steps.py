@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from rehead.audit import LabelReport
-    from rehead.cli.samples import KnownRows
+    from rehead.audit.known import KnownRows
     from rehead.files.samples import Source
     from rehead.report.shown import Looks
 

@@ -50,7 +50,7 @@ def report(
     need_ending(output, (".html", ".htm"))
     need_other_file(output, head, data, labels, ids, images, texts, table, truth)
     from rehead.audit.files import audit_source
-    from rehead.cli.samples import known_again
+    from rehead.audit.known import known_again
     from rehead.files.samples import check_beside, check_shown
     from rehead.report.page import Beside, write_report
     from rehead.report.shown import Looks
