@@ -14,7 +14,6 @@ from rehead import (
     score_labels,
 )
 from rehead._typing import Known
-from rehead._validation import check_trusted
 from rehead.gaussian.labelnoise import fit_noise
 from rehead.trusted import Judged, as_checked
 
@@ -103,20 +102,6 @@ def test_telling_which_labels_were_chosen_and_corrected_does_not_hurt():
     assert told.score(new, new_truth) > first.score(new, new_truth) + 0.1
 
 
-@pytest.mark.parametrize("trusted", [["random", "maybe", ""], ["yes"] * 3])
-def test_other_words_are_an_error(trusted):
-    with pytest.raises(ValueError, match="'random' for rows that were drawn"):
-        check_trusted(trusted, 3)
-
-
-def test_missing_words_mean_nothing():
-    found = check_trusted(np.array(["random", None, "chosen", float("nan")], dtype=object), 4)
-    assert found.trusted.tolist() == [True, False, True, False]
-    assert found.drawn.tolist() == [True, False, False, False]
-    nothing = check_trusted(None, 3)
-    assert nothing == (None, None, None)
-
-
 class TestUncorrected:
     """Labels before some were put right: the noise is read off these."""
 
@@ -175,7 +160,8 @@ class TestUncorrected:
     def test_of_labels_that_nobody_corrected_nothing_changes(self, reviewed):
         X, _, y, *_ = reviewed
         plain = RobustGaussianClassifier(random_state=0).fit(X, y)
-        same = RobustGaussianClassifier(random_state=0).fit(X, y, uncorrected=y)
+        nobody = np.full(len(y), "")
+        same = RobustGaussianClassifier(random_state=0).fit(X, y, trusted=nobody, uncorrected=y)
         np.testing.assert_array_equal(plain.predict_proba(X), same.predict_proba(X))
 
     @pytest.mark.parametrize("labels_from", ["people", "machine"])
@@ -205,6 +191,36 @@ class TestUncorrected:
         for trusted in (None, np.where(np.arange(len(y)) == row, "", words)):
             with pytest.raises(ValueError, match=f"The label of row {row} is .* not trusted"):
                 RobustGaussianClassifier().fit(X, corrected, trusted=trusted, uncorrected=y)
+
+    def test_alone_it_does_nothing(self, reviewed):
+        X, _, y, *_ = reviewed
+        for clf, features in ((RobustGaussianClassifier(), X), (LayerEnsemble(), {"x": X})):
+            with pytest.raises(ValueError, match=r"Pass trusted= .* or leave uncorrected out"):
+                clf.fit(features, y, uncorrected=y)
+
+    def test_labels_that_a_model_suggested_are_not_trusted(self):
+        # An audit corrects what is sure. Nobody checked that, but the labels before still say how
+        # many were wrong, and those that were checked still look drawn at random.
+        rng = np.random.default_rng(0)
+        true = rng.integers(4, size=1200)
+        X = rng.normal(size=(1200, 6)) + 3.5 * np.eye(4, 6)[true]
+        made = noise.uniform(true, 0.3, random_state=1).labels
+        words = np.where(rng.permutation(1200) < 100, "random", "").astype("U9")
+        y = np.where(words == "random", true, made)
+        clf = RobustGaussianClassifier(random_state=0)
+        clf.fit(X, y, trusted=words, uncorrected=made)
+        sure = (score_labels(clf, X, y).corrected(0.9) != y) & (words == "")
+        assert sure.sum() > 200
+        y = np.where(sure, score_labels(clf, X, y).suggested, y)
+        with pytest.raises(ValueError, match="'suggested' for labels that a model changed"):
+            clf.fit(X, y, trusted=words, uncorrected=made)
+        words[sure] = "suggested"
+        clf.fit(X, y, trusted=words, uncorrected=made)  # no warning
+        assert clf.fitted_.told == 100
+        assert clf.noise_.checked == 100
+        assert clf.noise_.least <= (y != true).mean() <= clf.noise_.most
+        assert clf.noise_.most < 0.25
+        assert not (clf.trust_[sure] == 1.0).all()
 
     @pytest.mark.parametrize(
         ("wrong", "says"),

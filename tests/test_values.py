@@ -126,3 +126,12 @@ class TestGenerators:
     def test_what_is_no_seed(self, value):
         with pytest.raises(ValueError, match="random_state must be None, a whole number"):
             generator_from(value)
+
+
+def test_short_names_are_not_guessed():
+    with pytest.raises(ValueError, match=r"form must be one of .*, got 'IV'") as error:
+        check_choice("IV", ["I", "II", "III"], "form")
+    assert "'II'?" not in str(error.value)
+    assert "'I'?" not in str(error.value)
+    with pytest.raises(ValueError, match="Did you mean 'mcd'"):
+        check_choice("mdc", ["mcd", "sample"], "estimator")

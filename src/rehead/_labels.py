@@ -148,14 +148,16 @@ def known_codes(y: Array, classes: Array) -> Array:
 
 
 def check_uncorrected(
-    labels: Any, codes: Array, trusted: Array | None, classes: Array
+    labels: Any, codes: Array, may_differ: Array | None, classes: Array
 ) -> Array | None:
-    """Codes of labels before some were put right; those that are not trusted did not change.
+    """Codes of labels before some were put right, which only some rows may show.
+
+    They are the trusted ones, and those that a model has changed; None if ``trusted=`` says none.
 
     Examples
     --------
-    >>> classes, trusted = np.array(["cat", "dog"]), np.array([True, False])
-    >>> check_uncorrected(["dog", "dog"], np.array([0, 1]), trusted, classes)
+    >>> classes, may_differ = np.array(["cat", "dog"]), np.array([True, False])
+    >>> check_uncorrected(["dog", "dog"], np.array([0, 1]), may_differ, classes)
     array([1, 1])
     """
     if labels is None:
@@ -167,15 +169,22 @@ def check_uncorrected(
     except ValueError as error:
         raise ValueError(f"uncorrected, the labels before some were put right: {error}") from None
     changed = before != codes
-    if trusted is not None:
-        changed &= ~trusted
+    if may_differ is not None:
+        changed &= ~may_differ
     if changed.any():
         row = int(changed.argmax())
         now, then = (classes[each[row]].item() for each in (codes, before))
         raise ValueError(
             f"The label of row {row} is {now!r}, and {then!r} in uncorrected, but it is not "
             "trusted. Pass trusted= for labels that were put right: 'chosen' for those that were "
-            "checked because they looked wrong, 'random' for those that were drawn at random."
+            "checked because they looked wrong, 'random' for those that were drawn at random, "
+            "'suggested' for labels that a model changed and nobody checked."
+        )
+    if may_differ is None:
+        raise ValueError(
+            "uncorrected does nothing alone: it says what trusted labels were before they were put "
+            "right, and equals y. Pass trusted= (the rows that were checked) too, or leave "
+            "uncorrected out."
         )
     return before
 

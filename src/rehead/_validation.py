@@ -10,25 +10,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
-from scipy.special import gammaln
 from sklearn.utils.validation import check_array, validate_data
 
 from rehead._columns import as_column, missing_rows
 from rehead._columns import is_missing as is_missing
 from rehead._features import as_numbers
 from rehead._features import refuse_masked as refuse_masked
+from rehead._known import CHOSEN as CHOSEN
+from rehead._known import RANDOM as RANDOM
+from rehead._known import SUGGESTED as SUGGESTED
+from rehead._known import check_known as check_known
+from rehead._known import check_mask as check_mask
+from rehead._known import check_trusted as check_trusted
 from rehead._labels import check_labels as check_labels
-from rehead._labels import check_uncorrected
 from rehead._labels import encode_labels as encode_labels
 from rehead._labels import known_codes as known_codes
 from rehead._labels import small_codes as small_codes
-from rehead._typing import Array, Features, Known, LazyFeatures, NamedFeatures
+from rehead._typing import Array, Features, LazyFeatures, NamedFeatures
 from rehead._values import check_choice as check_choice
 from rehead._values import check_transition as check_transition
 from rehead._values import first_few as first_few
 from rehead._values import generator_from as generator_from
 from rehead._values import is_real as is_real
-from rehead._warnings import SKLEARN, warn
+from rehead._warnings import SKLEARN
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Features:
@@ -313,79 +317,3 @@ def _plain_weights(sample_weight: Any, n: int) -> Array:
             f"{w[bad[0]]}. A weight says how many times a sample counts; 0 leaves it out."
         )
     return w
-
-
-def check_mask(mask: Any, n: int, name: str) -> Array | None:
-    """A boolean mask of n rows, or None."""
-    if mask is None:
-        return None
-    array = as_column(mask)
-    if array.shape != (n,) or array.dtype.kind != "b":
-        raise ValueError(
-            f"{name} must be a boolean mask with one entry for each of the {n} rows, got "
-            f"{array.dtype} of shape {array.shape}. From row numbers: mask = np.zeros({n}, bool); "
-            "mask[rows] = True."
-        )
-    return array
-
-
-RANDOM, CHOSEN = "random", "chosen"
-"""How a trusted label came to be checked."""
-NO_CHANCE = 1e-6
-"""What is less probable than this did not happen by chance."""
-
-
-def check_known(trusted: Any, uncorrected: Any, codes: Array, classes: Array) -> Known:
-    """What users know of labels beside what they say."""
-    known = check_trusted(trusted, len(codes))
-    before = check_uncorrected(uncorrected, codes, known.trusted, classes)
-    return _if_drawn_at_random(known._replace(uncorrected=before), codes, classes)
-
-
-def _if_drawn_at_random(known: Known, codes: Array, classes: Array) -> Known:
-    """The same; rows that are no fair sample were not drawn, and the user is told.
-
-    Of classes that are frequent, some are drawn; that there are none is no chance.
-    """
-    if known.drawn is None or not known.drawn.any():
-        return known
-    share = np.bincount(codes, minlength=len(classes)) / len(codes)
-    seen = np.bincount(codes[known.drawn], minlength=len(classes)) > 0
-    never = (share > 0) & ~seen
-    # Any classes may be those that are missing: so many sets of classes are as large.
-    present, n_seen = int((share > 0).sum()), int(seen.sum())
-    sets = gammaln(present + 1) - gammaln(n_seen + 1) - gammaln(present - n_seen + 1)
-    log_chance = known.drawn.sum() * np.log(share[seen].sum()) + sets
-    if not never.any() or log_chance >= np.log(NO_CHANCE):
-        return known
-    warn(
-        f"The {known.drawn.sum()} trusted labels were not drawn at random: none of them is "
-        f"{first_few(classes[never].tolist())}, as {share[never].sum():.0%} of all labels are. "
-        f"They count as right, but choose nothing. Draw rows of all classes, or call these "
-        f"{CHOSEN!r}."
-    )
-    return known._replace(drawn=np.zeros(len(codes), bool))
-
-
-def check_trusted(trusted: Any, n: int) -> Known:
-    """A boolean mask of n rows, drawn at random; or "random", "chosen" or "" for each of them.
-
-    Examples
-    --------
-    >>> check_trusted(["random", "", "chosen"], 3)[:2]
-    (array([ True, False,  True]), array([ True, False, False]))
-    """
-    array = None if trusted is None else as_column(trusted)
-    is_text = array is not None and any(isinstance(word, str) for word in array.ravel())
-    if array is None or not is_text or array.shape != (n,):
-        mask = check_mask(trusted, n, "trusted")
-        return Known(mask, mask)
-    words = np.array(["" if word is None or word != word else str(word) for word in array])
-    strange = sorted(set(words.tolist()) - {RANDOM, CHOSEN, ""})
-    if strange:
-        raise ValueError(
-            f"trusted has {strange[0]!r}. It must be a boolean mask with one entry for each of the "
-            f"{n} rows, or {RANDOM!r} for rows that were drawn at random and checked, {CHOSEN!r} "
-            "for rows that were checked because they looked wrong, and '' for all others."
-        )
-    return Known(words != "", words == RANDOM)

@@ -14,6 +14,8 @@ from rehead._typing import Array
 
 STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Kinds of characters that have no picture of their own: controls, directions, line ends."""
+SHORTEST = 3
+"""Names of fewer letters are not guessed from what looks like them."""
 
 
 def check_choice(value: Any, choices: Iterable[str], name: str) -> None:
@@ -21,7 +23,9 @@ def check_choice(value: Any, choices: Iterable[str], name: str) -> None:
     choices = list(choices)
     if isinstance(value, str) and value in choices:
         return
-    near = difflib.get_close_matches(str(value), choices, n=1)
+    # Very short names are all alike: 'I' is not what 'IV' was meant to be.
+    long = [choice for choice in choices if len(choice) >= SHORTEST]
+    near = difflib.get_close_matches(str(value), long, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise ValueError(f"{name} must be one of {choices}, got {value!r}.{hint}")
 

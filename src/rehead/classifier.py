@@ -206,12 +206,12 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         trusted : boolean array-like of shape (n_samples,), optional
             Samples whose label is known to be right, drawn at random: 20 or more of them choose how
             "auto" fits. Or, for each sample, "random", "chosen" (checked because it looked wrong:
-            right, but it chooses nothing) or "". None of them is trimmed.
+            right, but it chooses nothing), "suggested" (a model changed it: not trusted, but it may
+            differ from ``uncorrected``) or "". None that is trusted is trimmed.
         executor : concurrent.futures.Executor, optional
             Who works on features on disk. Default: threads. Results are the same to the last bit.
         uncorrected : array-like of shape (n_samples,), optional
-            Labels before some (``trusted`` now) were put right: the noise is read off these,
-            and how to fit is chosen by those that are known now.
+            Labels before some (``trusted`` now) were put right: the noise is read off these.
         checkpoint : path, optional
             Folder from which the same fit goes on after a kill: :func:`rehead.scale.checkpoint`.
 

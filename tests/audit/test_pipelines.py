@@ -70,3 +70,12 @@ def test_a_grid_search_is_told_to_pass_its_best_model():
     with pytest.raises(TypeError, match=r"Pass its best_estimator_\.$"):
         score_labels(search, X, y)
     assert len(score_labels(search.best_estimator_, X, y).quality) == 40
+
+
+def test_the_model_comes_first():
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+    model = RobustGaussianClassifier("sample").fit(X, y)
+    for ask in (score_labels, find_mislabelled):
+        for swapped in (X, {"x": X}, X.tolist()):
+            with pytest.raises(TypeError, match="The model comes first"):
+                ask(swapped, y, model)

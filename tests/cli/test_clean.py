@@ -8,9 +8,12 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from rehead import noise
+from rehead import LayerEnsemble, noise
 from rehead.audit.files import audit_source
 from rehead.files.cleaned import CleanedFolder
+from rehead.review import open_log, open_subject
+from rehead.review.log import Entry, Line
+from rehead.review.subject import folder_parts
 
 MADE = ("cleaning.json", "head.safetensors", "suspects.csv", "report.html")
 
@@ -60,6 +63,76 @@ def test_labels_of_a_machine(table, succeed, fail):
     assert "--labels-from" in fail(*TABLE)
 
 
+@pytest.fixture
+def checked(table):
+    """The same table, with labels by a machine that only checked ones give away."""
+    rng = np.random.default_rng(0)
+    true = rng.integers(2, size=500)
+    X = rng.normal(size=(500, 3)) + 4.5 * true[:, None] * np.array([1.0, 0.0, 0.0])
+    made = (X @ [1.0, 1.0, 0.0] > 2.25).astype(int)
+    drawn = np.arange(500) % 5 == 0
+    frame = pd.DataFrame(X, columns=list("abc")).assign(
+        kind=np.where(drawn, true, made),
+        name=[f"s{i}" for i in range(500)],
+        checked=np.where(drawn, "random", ""),
+        before=made,
+    )
+    frame.to_csv("x.csv", index=False)
+    return frame
+
+
+KNOWN = ("--trusted", "checked", "--uncorrected", "before")
+
+
+def test_trusted_labels_choose_and_are_part_of_the_folder(checked, succeed, fail):
+    said = succeed(*TABLE, *KNOWN)
+    assert "100 trusted labels chose this way" in said
+    fitted = LayerEnsemble.load("out/head.safetensors")
+    assert fitted.noise_.checked == 100
+    assert fitted.column_names("features").tolist() == ["a", "b", "c"]
+    assert "are there already" in succeed(*TABLE, *KNOWN)
+    said = " ".join(fail(*TABLE).split())
+    assert "was made with --trusted checked, which is not asked for now" in said
+    assert "--uncorrected before" in fail(*TABLE, *KNOWN[:2])
+    assert "neither a column" in fail(*TABLE, "--trusted", "chequed")
+    assert "--uncorrected does nothing alone" in fail(*TABLE, *KNOWN[2:])
+    # Files are read anew, so other contents are noticed.
+    checked.to_csv("y.csv", index=False)
+    beside = ("--trusted", "y.csv:checked", "--ignore", "checked,before")
+    succeed(*TABLE[:-1], "new", *beside)
+    checked.assign(checked="").to_csv("y.csv", index=False)
+    assert "y.csv: the file has changed" in " ".join(fail(*TABLE[:-1], "new", *beside).split())
+
+
+def test_a_review_does_not_forget_trusted_labels(checked, succeed):
+    succeed(*TABLE, *KNOWN)
+    with open_log(open_subject(*folder_parts("out"))) as log:
+        line = Line('"s1"', "suggestion", "0", "1", "suspect")
+        log.append([Entry("c1", "decision", "Ann", [line], "")])
+    succeed("apply", "out")
+    new = LayerEnsemble.load("out/reviewed-head.safetensors")
+    assert new.fitted_.members["features"].told == 100
+    assert new.noise_.checked == 100
+
+
+def test_a_folder_of_before_there_were_trusted_labels_goes_on(table, succeed, fail):
+    succeed(*TABLE)
+    assert {"trusted", "uncorrected"}.isdisjoint(CleanedFolder("out").read().train)
+    table[:240].assign(checked="").to_csv("y.csv", index=False)
+    said = " ".join(fail(*TABLE, "--trusted", "y.csv:checked").split())
+    assert "made without --trusted" in said
+
+
+def test_trusted_labels_of_a_network(project, succeed, fail):
+    assert "mine:data is no table" in " ".join(fail(*NETWORK, "--trusted", "checked").split())
+    assert not Path("out").exists()
+    np.save("checked.npy", np.arange(300) % 5 == 0)
+    succeed(*NETWORK, "--trusted", "checked.npy")
+    np.save("checked.npy", np.arange(300) % 6 == 0)
+    said = " ".join(fail(*NETWORK, "--trusted", "checked.npy").split())
+    assert "checked.npy: the file has changed since" in said
+
+
 def test_a_network_and_its_loaders(project, succeed):
     said = succeed(*NETWORK)
     assert "Features: 300 samples" in said
@@ -102,9 +175,9 @@ def test_a_run_that_was_killed_is_continued(project, invoke, succeed, monkeypatc
     ("more", "message"),
     [
         (["--seed", "3"], "made with --seed 0, not 3"),
-        (["--preset", "paper"], "made with --preset nothing, not paper"),
-        (["--ignore", "a"], "made with --ignore nothing, not ['a']"),
-        (["--validation", "held.csv"], "made with --validation nothing, not "),
+        (["--preset", "paper"], "made without --preset, and --preset paper is asked"),
+        (["--ignore", "a"], "made without --ignore, and --ignore ['a'] is asked"),
+        (["--validation", "held.csv"], "made without --validation, and "),
     ],
 )
 def test_other_options_are_refused(table, succeed, fail, more, message):

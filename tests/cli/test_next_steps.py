@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
-from rehead import noise
+from rehead import LayerEnsemble, noise
 
 
 @pytest.fixture
@@ -103,3 +104,88 @@ def test_held_out_labels_are_corrected_too_where_features_are_of_a_network(
     run(succeed, told["correct held-out labels too"].replace("HELD-OUT", "held"))
     said = run(succeed, told["fit again"].replace("HELD-OUT", "held"))
     assert "about clean" in said or "About 1%" in said
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """Labels of a small tree, which a hundred checked ones give away; and samples to test on."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    means = np.random.default_rng(99).normal(size=(5, 10)) * 1.06
+    true = rng.integers(5, size=3000)
+    X = rng.normal(size=(3000, 10)) + means[true]
+    tree = DecisionTreeClassifier(max_depth=5, random_state=0).fit(X[:150], true[:150])
+    made, drawn = tree.predict(X), rng.permutation(3000) < 150
+    names = np.array(list("abcde"))
+    frame = pd.DataFrame(X, columns=[f"f{k}" for k in range(10)]).assign(
+        kind=names[np.where(drawn, true, made)],
+        before=names[made],
+        checked=np.where(drawn, "yes", ""),
+    )
+    frame[:2000].to_csv("m.csv", index=False)
+    new = frame[2000:].assign(kind=names[true[2000:]]).drop(columns=["before", "checked"])
+    new.to_csv("new.csv", index=False)
+    return frame[:2000]
+
+
+def accuracy(head):
+    new = pd.read_csv("new.csv")
+    return LayerEnsemble.load(head).score({"features": new.drop(columns="kind")}, new["kind"])
+
+
+FIT = ("fit", "m.csv", "--labels", "kind", "--trusted", "checked", "--uncorrected")
+AUDIT = ("audit", "head", "m.csv", "--labels", "kind")
+
+
+def test_trusted_labels_are_not_forgotten(machine, succeed):
+    succeed(*FIT, "before", "-o", "head")
+    told = commands(succeed(*AUDIT, "--corrected", "c.csv", "--min-probability", "0.7"))
+    again = told["fit again"]
+    assert "--trusted c.csv:trusted --uncorrected before" in again
+    corrected, checked = pd.read_csv("c.csv"), machine["checked"] == "yes"
+    assert corrected["changed"].sum() > 20
+    assert not corrected["changed"][checked].any()  # they are known to be right
+    assert (corrected["trusted"][checked] == "random").all()
+    words = corrected["trusted"].fillna("")
+    assert ((words == "suggested") == corrected["changed"]).all()
+    assert "trusted labels chose this way" in run(succeed, again)
+    assert accuracy("new-head.safetensors") > accuracy("head") - 0.01
+    plain = again.replace("--trusted c.csv:trusted --uncorrected before", "--ignore checked,before")
+    run(succeed, plain.replace("new-head", "plain"))
+    assert accuracy("plain.safetensors") < accuracy("head") - 0.05
+    # Once more: what was suggested before is suggested still.
+    named = ("--labels", "c.csv:label", "--ignore", "kind,before,checked")
+    second = commands(
+        succeed("audit", "new-head.safetensors", "m.csv", *named, "--corrected", "d.csv")
+    )
+    assert (pd.read_csv("d.csv")["trusted"].fillna("")[words == "suggested"] == "suggested").all()
+    run(succeed, second["fit again"])
+
+
+def test_files_of_trusted_labels_are_not_written_over(machine, succeed, fail):
+    machine[["checked"]].replace("", "no").to_csv("corrected.csv", index=False)
+    places = ("--trusted", "corrected.csv:checked", "--ignore", "checked,before")
+    succeed("fit", "m.csv", "--labels", "kind", *places, "-o", "head")
+    told = commands(succeed(*AUDIT, "--ignore", "checked,before"))
+    assert "--corrected new-corrected.csv" in told["correct"]
+    run(succeed, told["correct"])
+    run(succeed, told["fit again"])
+    assert "would be lost" in fail(*AUDIT, "--corrected", "corrected.csv")
+
+
+def test_trusted_labels_that_are_not_found_are_asked_for(machine, succeed):
+    succeed(*FIT, "before", "-o", "head")
+    machine.drop(columns=["before", "checked"]).to_csv("other.csv", index=False)
+    audit = ("audit", "head", "other.csv", "--labels", "kind", "--corrected", "c.csv")
+    told = commands(succeed(*audit))
+    assert "--trusted TRUSTED" in told["fit again"]
+    assert "in place of TRUSTED" in told["trusted labels"]
+    assert "trusted" not in pd.read_csv("c.csv").columns
+    # Fitted in Python, a head does not know where they are.
+    X, y = machine.filter(regex="^f[0-9]").to_numpy(), machine["kind"].to_numpy()
+    fitted = LayerEnsemble(random_state=0)
+    fitted.fit({"features": X}, y, trusted=(machine["checked"] == "yes").to_numpy()).save("head")
+    np.save("X.npy", X)
+    np.save("y.npy", y.astype(str))
+    told = commands(succeed("audit", "head", "X.npy", "--labels", "y.npy"))
+    assert "--trusted TRUSTED" in told["fit again"]

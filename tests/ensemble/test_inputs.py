@@ -188,3 +188,24 @@ def test_held_out_samples_of_another_scale_are_noticed():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         LayerEnsemble("sample", weights="equal").fit(layers, y[:80], ({"pixels": X[80:]}, y[80:]))
+
+
+def test_held_out_samples_without_labels_are_named(blobs):
+    X, y = blobs(sizes=(60, 60), d=3)
+    layers, two = {"a": X, "b": X[:, :2]}, {"a": X[::3], "b": X[::3, :2]}
+    for wrong in (two, X, [two], (X[::3], y[::3])):
+        with pytest.raises(ValueError, match=r"validation must be a pair, \(layers, labels\)"):
+            LayerEnsemble().fit(layers, y, validation=wrong)
+    with pytest.raises(ValueError, match="got layers without labels"):
+        LayerEnsemble().fit(layers, y, validation=two)
+
+
+def test_where_trusted_labels_were_is_remembered():
+    inputs = LayerInputs(["a"], [])
+    inputs.first({"a": np.ones((4, 2))})
+    assert "known_from" not in inputs.to_json()  # an earlier version can read the file
+    inputs.known_from = {"trusted": "checked"}
+    again = LayerInputs.from_json(inputs.to_json(), [], {"a": 2})
+    assert again.known_from == {"trusted": "checked"}
+    with pytest.raises(ValueError, match="known_from"):
+        LayerInputs.from_json({**inputs.to_json(), "known_from": {"trusted": 1}}, [], {"a": 2})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from sklearn.exceptions import NotFittedError
@@ -82,6 +83,8 @@ def as_judge(model: Any, need: str, of_head: str) -> LabelJudge:
         hint = f" {of_head}" if kind == "RobustHead" else ""
         if hasattr(model, "best_estimator_"):
             hint = " Pass its best_estimator_."
+        if isinstance(model, Mapping) or (_is_data(model) and not hasattr(model, "fit")):
+            hint = " The model comes first: (model, X, y) or (model, X)."
         raise TypeError(
             f"{need} by a RobustGaussianClassifier, a LayerEnsemble, or another model with the "
             f"methods of rehead.audit.protocol.LabelJudge; a {kind} has no {missing[0]}.{hint}"
@@ -92,3 +95,8 @@ def as_judge(model: Any, need: str, of_head: str) -> LabelJudge:
         raise TypeError(f"This {kind} has no noise_. It must be a NoiseModel, or None.")
     judge: LabelJudge = model
     return judge
+
+
+def _is_data(given: Any) -> bool:
+    """Whether it looks like samples or labels."""
+    return isinstance(given, (list, tuple)) or hasattr(given, "shape")

@@ -8,6 +8,7 @@ import numpy as np
 
 from rehead._typing import Array
 from rehead._values import visible
+from rehead.audit import strange
 from rehead.audit.kinds import KINDS, OK
 from rehead.audit.review import expected_wrong, n_review
 from rehead.audit.scores import LabelScores
@@ -24,6 +25,7 @@ def summary(scores: LabelScores, show: int = SHOWN) -> str:
     """How many labels are wrong, how many to review, the worst ones, the usual confusions."""
     lines = [f"{len(scores)} labels: {noise_in_words(scores)}.", f"Kinds: {_kinds(scores.kind)}."]
     lines.append(review_in_words(scores))
+    lines += strange.strange_in_words(scores)
     worst = scores.order[:show]
     if n_review(scores.quality) and len(worst):
         lines += ["Worst:", *_indented(_worst_rows(scores, worst))]
@@ -55,6 +57,15 @@ def confusions(scores: LabelScores) -> list[tuple[object, object, int]]:
 
 
 def noise_in_words(scores: LabelScores) -> str:
+    """How many labels are wrong; those of samples that are unlike every class are said apart."""
+    ordinary, n_strange = strange.without_strange(scores)
+    if n_strange == 0:
+        return _rate_in_words(scores)
+    apart = f"; {n_strange} are of samples unlike every class, and are not counted"
+    return _rate_in_words(ordinary) + apart
+
+
+def _rate_in_words(scores: LabelScores) -> str:
     """How many labels are wrong, and no more exactly than is known."""
     rate, error = scores.noise_rate, scores.noise_rate_error
     if np.isnan(error):

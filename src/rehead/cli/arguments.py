@@ -77,6 +77,22 @@ Ignore = Annotated[
     list[str] | None,
     typer.Option(help="Columns of the table to leave out, separated by commas."),
 ]
+Trusted = Annotated[
+    str | None,
+    typer.Option(
+        help="Labels that are known to be right: a column of the table, .npy, .txt, or "
+        "FILE:COLUMN, with 'random' for rows that were drawn at random and checked, 'chosen' "
+        "for rows that were checked because they looked wrong, 'suggested' for labels that an "
+        "audit changed and nobody checked, and nothing for others."
+    ),
+]
+Uncorrected = Annotated[
+    str | None,
+    typer.Option(
+        help="Labels before some, which are trusted now, were put right: a column of the "
+        "table, .npy, .txt, or FILE:COLUMN, as rehead apply writes it (corrected.csv:given)."
+    ),
+]
 Labeller = Annotated[
     str | None,
     typer.Option(

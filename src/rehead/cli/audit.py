@@ -15,11 +15,12 @@ from rehead.cli.checks import (
     need_head,
     need_other_file,
 )
-from rehead.cli.next_steps import Paths, next_steps
+from rehead.cli.next_steps import TRUSTED, Paths, next_steps
 from rehead.cli.program import app, friendly
 
 if TYPE_CHECKING:
     from rehead.audit import LabelReport
+    from rehead.audit.known import KnownRows
 
 
 @app.command()
@@ -61,6 +62,7 @@ def audit(
             f"--min-probability must be above 0, and 1 at most; got {min_probability}."
         )
     from rehead.audit.files import audit_source
+    from rehead.audit.known import known_again
     from rehead.files.samples import Source
     from rehead.files.tables import write_table
     from rehead.scale import workers
@@ -72,24 +74,42 @@ def audit(
         report, samples = audit_source(head, source)
     if samples.note:
         typer.echo(samples.note)
+    known = known_again(report, source)
+    for file in (output, corrected):
+        if file is not None and known is not None:
+            need_other_file(file, *known.places.values())
     typer.echo(report.summary(show))
     if output is not None:
         write_table(output, report.file_columns(worst_first=not input_order), for_people=True)
         typer.echo(f"{len(report)} labels: {output}")
     if corrected is not None:
-        changed = _write_corrected(report, corrected, min_probability)
+        changed = _write_corrected(report, corrected, min_probability, known)
         typer.echo(f"{changed} of {len(report)} labels corrected: {corrected}")
-    for line in next_steps(report, Paths(head, output, corrected), source, samples.left_out):
+    paths = Paths(head, output, corrected)
+    for line in next_steps(report, paths, source, samples.left_out, known):
         typer.echo(line)
 
 
-def _write_corrected(report: LabelReport, path: Path, min_probability: float) -> int:
-    """Corrected labels with their ids; returns how many differ from those given."""
+def _write_corrected(
+    report: LabelReport, path: Path, min_probability: float, known: KnownRows | None
+) -> int:
+    """Corrected labels with their ids; returns how many differ from those given.
+
+    Labels that the head was told are right stay. The others are suggestions, and are called so.
+    """
+    import numpy as np
+
     from rehead.files.tables import write_table
 
     labels = report.corrected(min_probability)
+    if known is not None:
+        labels = np.where(known.is_trusted, report.given, labels)
     changed = labels != report.given
     given = report.file_columns(worst_first=False)
     columns = {"id": given["id"], "label": labels, "given": report.given, "changed": changed}
+    if known is not None:
+        trusted = known.after_audit(changed).trusted
+        assert trusted is not None
+        columns[TRUSTED] = trusted
     write_table(path, columns)
     return int(changed.sum())

@@ -20,6 +20,8 @@ from rehead.cli.arguments import (
     Tokenizer,
     Transform,
     Trust,
+    Trusted,
+    Uncorrected,
     Weights,
 )
 from rehead.cli.checks import need_other_folder
@@ -75,6 +77,8 @@ def clean(
     labels_from: Annotated[
         str | None, typer.Option(help="machine: another classifier made the labels.")
     ] = None,
+    trusted: Trusted = None,
+    uncorrected: Uncorrected = None,
     seed: Annotated[int, typer.Option(help="Seed of the random draws.", min=0)] = 0,
 ) -> None:
     """Find the wrong labels of a data set: features, head, audit and report in one folder.
@@ -82,7 +86,7 @@ def clean(
     The same command continues a run that was killed, and skips what is finished. `review` and
     `apply` take the folder.
     """
-    need_other_folder(output, net, data, validation, labels, ids, weights)
+    need_other_folder(output, net, data, validation, labels, ids, weights, trusted, uncorrected)
     from rehead.cli.cleaning import Asked, run_cleaning
 
     inputs = {"paths": paths, "transform": transform, "tokenizer": tokenizer, "size": size}
@@ -96,6 +100,7 @@ def clean(
         ignore=tuple(ignore or ()),
         network={"weights": weights, "layers": layers, "pool": pool, "trust": trust},
         inputs=inputs if data is None else {**inputs, "texts": texts},
+        known={"trusted": trusted, "uncorrected": uncorrected},
         looks={"images": images, "texts": None if data else texts, "table": table},
         head={
             "estimator": estimator,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,18 @@ from typing import Any
 import typer
 
 from rehead.cli.head import fit_head
+from rehead.cli.known import check_known_rows, known_content, known_places, known_rows
 from rehead.cli.networks import chosen_layers, open_inputs, open_network, run_network
 from rehead.cli.samples import held_out_source, plain_name
-from rehead.files.cleaned import INSIDE, PARTS, CleanedFolder, Cleaning, CleaningError, stored
+from rehead.files.cleaned import (
+    INSIDE,
+    PARTS,
+    CleanedFolder,
+    Cleaning,
+    CleaningError,
+    checksum,
+    stored,
+)
 from rehead.files.lock import FolderLock, LockedError
 from rehead.files.manifest import MANIFEST
 from rehead.files.places import split_column
@@ -42,6 +50,8 @@ class Asked:
         What to show: images, texts, table.
     head : dict
         Options of the head, as LayerEnsemble names them.
+    known : dict
+        What is known of the labels: trusted, uncorrected.
     """
 
     net: str
@@ -55,6 +65,7 @@ class Asked:
     inputs: Mapping[str, Any]
     looks: Mapping[str, str | None]
     head: Mapping[str, Any]
+    known: Mapping[str, str | None] = field(default_factory=dict)
 
 
 def run_cleaning(asked: Asked, output: Path) -> None:
@@ -67,6 +78,7 @@ def run_cleaning(asked: Asked, output: Path) -> None:
     if asked.data is None:
         _check_alone(asked)
         need_features(Path(asked.net))
+    check_known_rows(asked.known, asked.net if asked.data is None else asked.data)
     folder = CleanedFolder(output)
     lock = _begin(folder, asked)
     try:
@@ -76,7 +88,7 @@ def run_cleaning(asked: Asked, output: Path) -> None:
             typer.echo(f"Head: {folder.head} is there already.")
         else:
             _check_names(folder)
-            fit_head(head, folder.source(), folder.validation())
+            fit_head(head, *known_rows(folder))
             head.save(folder.head)
             typer.echo(f"{head.explain()}\nHead: {folder.head}")
         _judge(folder)
@@ -154,17 +166,18 @@ def cleaning_of(asked: Asked, folder: CleanedFolder) -> Cleaning:
         return None if given is None else stored(given, folder.path)
 
     looks = {name: stored(value, folder.path) for name, value in _looks(asked).items()}
+    known = known_places(asked.known, asked.data, folder)
     if asked.data is None:
         source = Source(asked.net, asked.labels, asked.ids, asked.ignore)
         held_out = None
         if asked.validation is not None:
             held_out = held_out_source(source, asked.validation, asked.validation_labels)
         return Cleaning(
-            train=_stored_source(source, folder),
+            train={**_stored_source(source, folder), **known},
             validation=None if held_out is None else _stored_source(held_out, folder),
             looks=looks,
             head=dict(asked.head),
-            content=_content(source, held_out, folder),
+            content=_content(source, held_out, folder) | known_content(known, folder),
             versions=versions(),
         )
     network = {
@@ -175,11 +188,12 @@ def cleaning_of(asked: Asked, folder: CleanedFolder) -> Cleaning:
         **{name: value for name, value in asked.inputs.items() if value is not None},
     }
     return Cleaning(
-        train={"data": FEATURES},
+        train={"data": FEATURES, **known},
         validation=None if asked.validation is None else {"data": HELD_OUT},
         looks=looks,
         network={name: value for name, value in network.items() if value is not None},
         head=dict(asked.head),
+        content=known_content(known, folder),
         versions=versions("torch"),
     )
 
@@ -195,7 +209,7 @@ def difference_of(was: Cleaning, wanted: Cleaning) -> str:
         for name in sorted({*before, *now}):
             if before.get(name) != now.get(name):
                 option = OPTIONS.get((group, name), f"--{name.replace('_', '-')}")
-                return f"with {option} {_said(before.get(name))}, not {_said(now.get(name))}"
+                return _otherwise(option, before.get(name), now.get(name))
     for place in sorted({*was.content, *wanted.content}):
         if was.content.get(place) != wanted.content.get(place):
             return f"from another {place}: the file has changed since"
@@ -221,8 +235,17 @@ OPTIONS = {
 """What fields are called on the command line, where that is not their name."""
 
 
-def _said(value: Any) -> str:
-    return "nothing" if value in (None, [], ()) else str(value)
+def _otherwise(option: str, before: Any, now: Any) -> str:
+    """How a folder was made, in an option that is another one now."""
+    if _is_nothing(before):
+        return f"without {option}, and {option} {now} is asked for now"
+    if _is_nothing(now):
+        return f"with {option} {before}, which is not asked for now"
+    return f"with {option} {before}, not {now}"
+
+
+def _is_nothing(value: Any) -> bool:
+    return value in (None, [], ())
 
 
 def _looks(asked: Asked) -> dict[str, str]:
@@ -278,10 +301,7 @@ def _content(source: Source, held_out: Source | None, folder: CleanedFolder) -> 
             path = Path(split_column(str(value or ""))[0])
             file = path / MANIFEST if path.is_dir() else path
             if value and file.is_file():
-                with file.open("rb") as opened:
-                    found[stored(path, folder.path)] = hashlib.file_digest(
-                        opened, "sha256"
-                    ).hexdigest()
+                found[stored(path, folder.path)] = checksum(file)
     return found
 
 
@@ -310,7 +330,7 @@ def _check_names(folder: CleanedFolder, looks: Mapping[str, str] | None = None) 
     from rehead.audit.inputs import check_ids
     from rehead.report.shown import Looks, open_shown
 
-    source = folder.source()
+    source = known_rows(folder)[0]
     samples = read_samples(source)
     if samples.ids is not None:
         check_ids(samples.ids, len(samples), "--ids", "Name each sample once")

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rehead.cli.arguments import Cluster, Features, Head, Ids, Ignore, Jobs, Judge, Labels
+from rehead.cli.arguments import (
+    Cluster,
+    Features,
+    Head,
+    Ids,
+    Ignore,
+    Jobs,
+    Judge,
+    Labels,
+    Trusted,
+    Uncorrected,
+)
 from rehead.cli.checks import (
     need_ending,
     need_features,
@@ -21,7 +32,7 @@ from rehead.cli.checks import (
 from rehead.cli.program import app, friendly
 
 if TYPE_CHECKING:
-    from rehead.cli.samples import KnownRows
+    from rehead.audit.known import KnownRows
     from rehead.ensemble import LayerEnsemble
     from rehead.files.samples import Source
 
@@ -51,21 +62,8 @@ def fit(
     labels_from: Annotated[
         str | None, typer.Option(help="Who made the labels: people (default) or machine.")
     ] = None,
-    trusted: Annotated[
-        str | None,
-        typer.Option(
-            help="Labels that are known to be right: a column of the table, .npy, .txt, or "
-            "FILE:COLUMN, with 'random' for rows that were drawn at random and checked, 'chosen' "
-            "for rows that were checked because they looked wrong, and nothing for others."
-        ),
-    ] = None,
-    uncorrected: Annotated[
-        str | None,
-        typer.Option(
-            help="Labels before some, which are trusted now, were put right: a column of the "
-            "table, .npy, .txt, or FILE:COLUMN, as rehead apply writes it (corrected.csv:given)."
-        ),
-    ] = None,
+    trusted: Trusted = None,
+    uncorrected: Uncorrected = None,
     weights: Annotated[str | None, typer.Option(help="nll, corrected or equal.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random draws.", min=0)] = 0,
     jobs: Jobs = None,
@@ -74,18 +72,17 @@ def fit(
     """Fit a robust head on features and noisy labels."""
     need_folder(output)
     need_other_file(output, train, labels, ids, trusted, uncorrected, validation, validation_labels)
-    from rehead.cli.samples import held_out_source, read_known
+    from rehead.audit.known import check_known_places, read_known
+    from rehead.cli.samples import held_out_source
     from rehead.ensemble import LayerEnsemble
-    from rehead.files.samples import Source, check_beside
+    from rehead.files.samples import Source
     from rehead.files.tables import is_table
     from rehead.scale import workers
 
     need_features(train)
     known = read_known(train, trusted, uncorrected)
     source = Source(train, labels, ids, [*(ignore or ()), *known.columns])
-    for named, what in ((trusted, "trusted labels"), (uncorrected, "uncorrected labels")):
-        if named is not None:
-            check_beside(named, source, what)
+    check_known_places(known.places, source)
     head = LayerEnsemble(
         estimator,
         preset=preset,
@@ -127,7 +124,8 @@ def fit_head(
 ) -> None:
     """Fit a head on files; it knows from then on which network features must come from."""
     from rehead.audit.inputs import check_ids
-    from rehead.cli.samples import KnownRows, read_held_out, read_training
+    from rehead.audit.known import KnownRows
+    from rehead.cli.samples import read_held_out, read_training
 
     samples = read_training(source)
     if source.ids is not None and samples.ids is not None:
@@ -143,6 +141,7 @@ def fit_head(
         uncorrected=known.uncorrected,
     )
     head.inputs_.network = None if samples.store is None else samples.store.fingerprint
+    head.inputs_.known_from = dict(known.places)
 
 
 @app.command()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from rehead.audit import LabelReport
+    from rehead.audit.known import KnownRows
     from rehead.files.samples import Source
     from rehead.report.shown import Looks
 
@@ -20,21 +21,31 @@ class Paths(NamedTuple):
     corrected: Path | None
 
 
+TRUSTED = "trusted"
+"""The column of corrected labels that says which were checked; `rehead apply` calls it so, too."""
 WORDS = {
     "correct": "Correct the labels that are sure, in a new file:",
     "correct held-out labels too": "Correct held-out labels too:",
+    "trusted labels": "Before that, as it was fitted with trusted labels:",
     "fit again": "Fit the head again, with the corrected labels:",
     "in Python": "In Python:",
 }
 """What steps are called on a page."""
 
 
-def next_steps(report: LabelReport, paths: Paths, source: Source, left_out: list[str]) -> list[str]:
+def next_steps(
+    report: LabelReport,
+    paths: Paths,
+    source: Source,
+    left_out: list[str],
+    known: KnownRows | None = None,
+) -> list[str]:
     """Commands to review, correct and fit again, as lines; none where no label needs a look.
 
-    ``left_out`` are columns of the table that are not features.
+    ``left_out`` are columns of the table that are not features, ``known`` what the head was told of
+    the labels of these samples.
     """
-    found = _steps(report, paths, source, left_out)
+    found = _steps(report, paths, source, left_out, known)
     if not found:
         return []
     on_a_page = f"rehead review {_quoted(paths.head)} {_quoted(source.data)}{_options(source)}"
@@ -43,10 +54,15 @@ def next_steps(report: LabelReport, paths: Paths, source: Source, left_out: list
 
 
 def page_steps(
-    report: LabelReport, paths: Paths, source: Source, left_out: list[str], looks: Looks
+    report: LabelReport,
+    paths: Paths,
+    source: Source,
+    left_out: list[str],
+    looks: Looks,
+    known: KnownRows | None = None,
 ) -> list[tuple[str, str]]:
     """The same for a page: in words, and as commands; the review page comes first."""
-    found = dict(_steps(report, paths, source, left_out))
+    found = dict(_steps(report, paths, source, left_out, known))
     if not found:
         audit = f"rehead audit {_quoted(paths.head)} {_quoted(source.data)}{_options(source)}"
         return [
@@ -61,7 +77,11 @@ def page_steps(
 
 
 def _steps(
-    report: LabelReport, paths: Paths, source: Source, left_out: list[str]
+    report: LabelReport,
+    paths: Paths,
+    source: Source,
+    left_out: list[str],
+    known: KnownRows | None,
 ) -> list[tuple[str, str]]:
     """What to do, and the command for it."""
     n = report.n_review()
@@ -74,7 +94,7 @@ def _steps(
         review = f"look at the {n} rows of {paths.output} with the lowest quality"
     steps = [("review", review)]
     if paths.corrected is None:
-        free = _free_name("corrected.csv", source)
+        free = _free_name("corrected.csv", source, *(known.places.values() if known else ()))
         steps.append(("correct", f"{audit} --corrected {free} --min-probability 0.9"))
         paths = paths._replace(corrected=Path(free))
     file = f"{paths.corrected}:label"
@@ -82,7 +102,18 @@ def _steps(
     fit = f"rehead fit {_quoted(source.data)}{_options(again)}"
     if (made_by := getattr(report.model, "labels_from", None)) is not None:
         fit += f" --labels-from {made_by}"
-    if Path(source.data).is_dir():
+    before = None
+    if known is not None:
+        before = known.places.get("uncorrected")
+        fit += f" --trusted {_quoted(f'{paths.corrected}:{TRUSTED}')}"
+        fit += "" if before is None else f" --uncorrected {_quoted(before)}"
+    elif _was_told(report.model):
+        steps.append(("trusted labels", NOT_FOUND))
+        fit += " --trusted TRUSTED"
+    if Path(source.data).is_dir() and before is not None:
+        # The noise is read off labels as they came, and held-out labels are still so.
+        fit += " --validation HELD-OUT"
+    elif Path(source.data).is_dir():
         # Layers of a network need held-out samples, with labels as clean as those of training.
         held_out = f"rehead audit {_quoted(paths.head)} HELD-OUT --corrected held-out.csv"
         steps.append(("correct held-out labels too", held_out))
@@ -91,9 +122,26 @@ def _steps(
     return [*steps, ("in Python", "score_labels(model, X, y).corrected(0.9)")]
 
 
-def _free_name(name: str, source: Source) -> str:
+NOT_FOUND = (
+    "the head was fitted with trusted labels, and those of these samples are not found. Put a "
+    "column of them in place of TRUSTED, with 'suggested' where an audit changed a label; leave "
+    "the option out if nobody has checked labels of these samples"
+)
+
+
+def _was_told(model: object) -> bool:
+    """Whether a head was fitted with trusted labels, as far as it remembers."""
+    if getattr(getattr(model, "inputs_", None), "known_from", {}):
+        return True
+    fitted = getattr(model, "fitted_", None)
+    members = getattr(fitted, "members", {"": fitted})
+    return any(getattr(member, "told", 0) for member in members.values())
+
+
+def _free_name(name: str, source: Source, *others: str) -> str:
     """A file that the command does not read; it refuses to write over one that it does."""
-    read = [Path(str(part).rpartition(":")[0] or part).name for part in source[:3] if part]
+    parts = [part for part in (*source[:3], *others) if part]
+    read = [Path(str(part).rpartition(":")[0] or part).name for part in parts]
     return f"new-{name}" if name in read else name
 
 

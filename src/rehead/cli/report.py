@@ -50,6 +50,7 @@ def report(
     need_ending(output, (".html", ".htm"))
     need_other_file(output, head, data, labels, ids, images, texts, table, truth)
     from rehead.audit.files import audit_source
+    from rehead.audit.known import known_again
     from rehead.files.samples import check_beside, check_shown
     from rehead.report.page import Beside, write_report
     from rehead.report.shown import Looks
@@ -66,12 +67,13 @@ def report(
     found, samples = audited
     if samples.note:
         typer.echo(samples.note)
+    known = known_again(found, source)
     beside = Beside(
         X=audited.features,
         looks=looks,
         truth=true,
         outputs=samples.outputs,
-        steps=page_steps(found, Paths(head, None, None), source, samples.left_out, looks),
+        steps=page_steps(found, Paths(head, None, None), source, samples.left_out, looks, known),
         title=title or f"Labels of {features.name}",
         how=[("head", str(head)), ("features", str(features))],
         data=features,

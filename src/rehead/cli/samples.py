@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import typer
 
 from rehead._labels import in_type_of
 from rehead._typing import Array
-from rehead._validation import RANDOM
 from rehead._warnings import warn
 from rehead.audit.files import check_network, known_columns, warn_of_strangers
 from rehead.audit.protocol import SavedJudge
-from rehead.files.places import Place, locate
+from rehead.files.places import locate
 from rehead.files.samples import FEATURES, Samples, Source, read_samples
 from rehead.files.tables import is_table, read_table
 
@@ -53,49 +52,6 @@ def read_for(model: SavedJudge, source: Source, *, labelled: bool = True) -> Sam
     check_network(model, samples)
     warn_of_strangers(model, samples)
     return _shown(_in_type_of(samples, model.classes_))
-
-
-class KnownRows(NamedTuple):
-    """What is known of the labels of rows, and the columns of the table that say so."""
-
-    trusted: Array | None = None
-    uncorrected: Array | None = None
-    columns: tuple[str, ...] = ()
-
-
-def read_known(data: Path, trusted: str | None, uncorrected: str | None) -> KnownRows:
-    """Which labels are known to be right, and what labels were before some were put right."""
-    table = read_table(data) if is_table(data) else None
-    right, before = locate(trusted, table), locate(uncorrected, table)
-    columns = () if table is None else (place.own(table) for place in (right, before) if place)
-    return KnownRows(
-        None if right is None else _as_words(_cells(right)),
-        None if before is None else before.read(),
-        tuple(column for column in columns if column is not None),
-    )
-
-
-def _cells(place: Place) -> Array:
-    """As they are written: an empty one is a value too."""
-    table = place.table
-    if table is None and is_table(Path(place.file)) and place.column is not None:
-        table = read_table(Path(place.file))
-        table.check_columns([place.column])
-    return place.read() if table is None or place.column is None else table.cells(place.column)
-
-
-def _as_words(cells: Array) -> Array:
-    """What is known of each row: "random", "chosen" or nothing; yes means "random"."""
-    if cells.dtype.kind == "b":
-        cells = np.where(cells, RANDOM, "")
-    words = [_YES_OR_NO.get(str(cell).strip().lower(), str(cell).strip()) for cell in cells]
-    return np.array(words)
-
-
-_YES_OR_NO = {
-    **dict.fromkeys(("true", "yes", "1"), RANDOM),
-    **dict.fromkeys(("false", "no", "0", "nan", "none"), ""),
-}
 
 
 def held_out_source(source: Source, validation: str | Path, labels: str | None) -> Source:

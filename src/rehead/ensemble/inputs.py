@@ -47,6 +47,7 @@ INPUTS: Fields = {
     "features": by_name(record(FEATURES)),
     "given_as": optional(by_name(one_of(PROBABILITIES, LOGITS))),
     "network": optional(nullable(text)),
+    "known_from": optional(by_name(text)),
 }
 """What a file holds of the layers."""
 
@@ -87,12 +88,15 @@ class LayerInputs:
         does not tell, every call does.
     network : str or None
         Fingerprint of the network that the layers are of, where it is known.
+    known_from : dict of str to str
+        Where "trusted" and "uncorrected" labels were read, as `rehead fit` was told.
     """
 
     def __init__(self, names: Sequence[str], given: Sequence[str]) -> None:
         self.names, self.given = list(names), list(given)
         self.given_as: dict[str, str] = {}
         self.network: str | None = None
+        self.known_from: dict[str, str] = {}
         self._features = {name: Layer() for name in names if name not in given}
 
     def first(self, layers: Mapping[str, Any]) -> dict[str, Features]:
@@ -149,7 +153,9 @@ class LayerInputs:
     def to_json(self) -> dict[str, Any]:
         """As JSON."""
         features = {name: known.to_json() for name, known in self._features.items()}
-        known = {"given_as": self.given_as, "network": self.network}
+        known: dict[str, Any] = {"given_as": self.given_as, "network": self.network}
+        if self.known_from:  # else an earlier rehead can read the file
+            known["known_from"] = self.known_from
         return {"inputs": self.names, "features": features, **known}
 
     @classmethod
@@ -165,6 +171,7 @@ class LayerInputs:
             right = name not in widths or found == widths[name]
             require(right, f"features: {name!r} has not the width of its member.")
         self.given_as, self.network = saved.get("given_as", {}), saved.get("network")
+        self.known_from = saved.get("known_from", {})
         require(set(self.given_as) <= set(given), "given_as has names that are not given.")
         return self
 
@@ -228,6 +235,14 @@ def check_held_out(
     validation: Sequence[Any], inputs: LayerInputs, classes: Array, ids: Any
 ) -> HeldOut:
     """Held-out samples that look like the training samples; and what the user should know."""
+    # A mapping of two layers would pass for a pair, of their names.
+    pair = isinstance(validation, (tuple, list)) and 2 <= len(validation) <= 3
+    if not pair or not isinstance(validation[0], Mapping):
+        raise ValueError(
+            "validation must be a pair, (layers, labels) or (layers, labels, ids), of held-out "
+            f"samples: layers by name, as in fit; got {_kind(validation)}. Pass "
+            "validation=(layers, labels)."
+        )
     layers, labels, *rest = validation
     if rest:
         _warn_if_shared(ids, rest[0])
@@ -236,6 +251,15 @@ def check_held_out(
     n = len(next(iter(found.values())))
     codes = check.known_codes(check.check_labels(labels, n), classes)
     return HeldOut(found, codes)
+
+
+def _kind(given: Any) -> str:
+    """What was given, in words."""
+    if isinstance(given, Mapping):
+        return "layers without labels"
+    if isinstance(given, (tuple, list)):
+        return f"{len(given)} parts, {', '.join(type(part).__name__ for part in given[:3])} first"
+    return type(given).__name__
 
 
 def check_not_shared(training: Layers, held_out: Layers) -> None:

@@ -17,6 +17,7 @@ first. Nothing in it changes but what samples look like, which may be said later
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -41,6 +42,8 @@ PARTS = {
 }
 """What a folder holds, by what it is called here."""
 SOURCES = ("train", "validation")
+KNOWN = ("trusted", "uncorrected")
+"""What may be known of the labels of the training samples."""
 
 
 class CleaningError(ValueError):
@@ -55,7 +58,7 @@ class Cleaning:
     ----------
     train, validation : dict
         Where features are: the fields of :class:`rehead.files.samples.Source`. None for a
-        validation that there is not.
+        validation that there is not. Of training labels also where "trusted" and "uncorrected" are.
     looks : dict
         What samples look like: "images", "texts" or "table", with its place. May be empty.
     network : dict
@@ -139,6 +142,11 @@ class CleanedFolder:
             return None
         return self._source(given)._replace(option="--validation-labels")
 
+    def known(self) -> dict[str, str]:
+        """Where it is said what is known of the training labels: "trusted", "uncorrected"."""
+        given = self.read().train
+        return {name: self.place(given[name]) for name in KNOWN if given.get(name) is not None}
+
     def looks(self) -> dict[str, str]:
         """What samples look like, if that was said: a place for "images", "texts" or "table"."""
         return {name: self.place(value) for name, value in self.read().looks.items()}
@@ -180,6 +188,12 @@ def stored(given: str | os.PathLike[str], folder: str | os.PathLike[str]) -> str
     return (inside or str(place)) + ("" if column is None else f":{column}")
 
 
+def checksum(file: Path) -> str:
+    """SHA-256 of a file."""
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
 def _read(path: Path) -> Cleaning:
     if not path.is_dir():
         raise FileNotFoundError(f"There is no folder {path}.")
@@ -215,7 +229,7 @@ def _fields(content: Mapping[str, Any], file: Path) -> dict[str, Any]:
 
 
 def _is_source(value: Mapping[str, Any]) -> bool:
-    texts = [value.get(name) for name in ("labels", "ids")]
+    texts = [value.get(name) for name in ("labels", "ids", *KNOWN)]
     ignored = value.get("ignore", [])
     return (
         isinstance(value.get("data"), str)

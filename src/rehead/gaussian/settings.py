@@ -170,6 +170,12 @@ class Settings:
     )
     # Labels that a machine made (machine.py).
     mixture_rounds: int = _setting(20, "rounds of the mixture of a machine's labels, at most")
+    sure_first: float = _setting(
+        0.75,
+        "of several layers, the first counts as much as all others if its best class is this"
+        " probable on average, else as any other (digits and texts: 0.80 to 0.96; first block of"
+        " the ResNet: 0.65)",
+    )
     own_units: float = _setting(
         30.0,
         "columns have units of their own if one varies more than this many times as much as the"

@@ -13,6 +13,7 @@ import numpy as np
 
 from rehead._typing import Array
 from rehead.audit.files import audit_source
+from rehead.audit.known import KnownRows, known_again
 from rehead.audit.protocol import SavedJudge
 from rehead.audit.report import LabelReport
 from rehead.audit.scores import LabelScores
@@ -41,6 +42,8 @@ class Subject:
         Fingerprint of the head's file.
     beside : Path
         The folder of the head, where decisions are kept unless another place is named.
+    known : KnownRows or None
+        What the head was told of these labels.
     """
 
     report: LabelReport
@@ -48,6 +51,7 @@ class Subject:
     shown: Shown | None
     head: str
     beside: Path
+    known: KnownRows | None = None
 
     def __len__(self) -> int:
         return len(self.report)
@@ -102,7 +106,8 @@ def open_subject(
     unnamed = report.ids is None
     shown = open_shown(report.names, looks or Looks(), numbered=unnamed, data=source.data)
     X = model.inputs_of(samples.layers)
-    return Subject(report, X, shown, file_fingerprint(path), path.parent)
+    known = known_again(report, source)
+    return Subject(report, X, shown, file_fingerprint(path), path.parent, known)
 
 
 def folder_parts(folder: str | os.PathLike[str]) -> tuple[Path, Source, Looks]:

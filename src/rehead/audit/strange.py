@@ -1,0 +1,75 @@
+"""Labels of samples that are unlike every class, apart from all others.
+
+Their quality says that no class fits them, which is no measurement of their labels. Where many
+features are damaged (missing values written as -999, say), nearly all of these may be right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rehead.audit.kinds import OUTLIER
+from rehead.audit.review import n_review
+from rehead.audit.scores import LabelScores
+
+FEW = 0.01
+"""So small a share of strange samples changes nothing that is said."""
+
+
+def without_strange(scores: LabelScores) -> tuple[LabelScores, int]:
+    """What is found of all other labels, and how many were left out; none if they are few.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rehead import RobustGaussianClassifier, score_labels
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=400)
+    >>> X = rng.normal(size=(400, 3)) + 6 * y[:, None]
+    >>> X[rng.random(X.shape) < 0.05] = -999  # missing
+    >>> report = score_labels(RobustGaussianClassifier(random_state=0).fit(X, y), X, y)
+    >>> ordinary, n_strange = without_strange(report)
+    >>> n_strange, f"{report.noise_rate:.2f} -> {ordinary.noise_rate:.2f}"
+    (72, '0.18 -> 0.00')
+    """
+    kept = scores.kind != OUTLIER
+    n = int((~kept).sum())
+    if n < FEW * len(scores) or not kept.any():
+        return scores, 0
+    rate = float(1.0 - scores.quality[kept].mean())
+    least, most = scores.noise_least, scores.noise_most
+    if least <= scores.noise_rate <= most:  # they are as far from the rate as before
+        shift = rate - scores.noise_rate
+        least = max(least + shift, 0.0)
+        most = most if most >= 1.0 else max(most + shift, rate)
+    ordinary = replace(
+        scores,
+        given=scores.given[kept],
+        quality=scores.quality[kept],
+        suggested=scores.suggested[kept],
+        suggested_probability=scores.suggested_probability[kept],
+        kind=scores.kind[kept],
+        typicality=scores.typicality[kept],
+        order=np.argsort(scores.quality[kept], kind="stable"),
+        in_sample=scores.in_sample[kept],
+        ids=None if scores.ids is None else scores.ids[kept],
+        noise_rate=rate,
+        noise_least=least,
+        noise_most=most,
+    )
+    return ordinary, n
+
+
+def strange_in_words(scores: LabelScores) -> list[str]:
+    """A line about those that are to be reviewed, where they are many."""
+    if not without_strange(scores)[1]:
+        return []
+    n = int((scores.kind[scores.order[: n_review(scores.quality)]] == OUTLIER).sum())
+    if n == 0:
+        return []
+    return [
+        f"Of these {n} are of samples unlike every class. Look at their features first: if those "
+        "are damaged, the labels may be right."
+    ]

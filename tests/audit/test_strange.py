@@ -1,0 +1,55 @@
+"""Labels of samples that are unlike every class are not called wrong."""
+
+import numpy as np
+import pytest
+
+from rehead import RobustGaussianClassifier, noise, score_labels
+from rehead.audit.strange import strange_in_words, without_strange
+
+
+@pytest.fixture
+def samples():
+    rng = np.random.default_rng(0)
+    true = rng.integers(5, size=2000)
+    means = np.random.default_rng(99).normal(size=(5, 10)) * 1.4
+    X = rng.normal(size=(2000, 10)) + means[true]
+    return X, noise.uniform(true, 0.1, random_state=0).labels, true
+
+
+def test_missing_values_are_no_wrong_labels(samples):
+    X, y, true = samples
+    X[np.random.default_rng(1).random(X.shape) < 0.05] = -999
+    model = RobustGaussianClassifier(random_state=0).fit(X, y)
+    report = score_labels(model, X, y)
+    ordinary, n = without_strange(report)
+    assert n == (report.kind == "out of distribution").sum() > 600
+    assert len(ordinary) == 2000 - n
+    assert report.noise_rate > 0.3  # which counts them, as its documentation says
+    assert abs(ordinary.noise_rate - model.noise_.wrong) < 0.03
+    assert ordinary.noise_least <= (y != true).mean() <= ordinary.noise_most
+    said = str(report).splitlines()
+    assert said[0].startswith("2000 labels: about 1")
+    assert said[0].endswith(f"; {n} are of samples unlike every class, and are not counted.")
+    assert "the labels may be right" in said[3]
+    assert f"{n} are of samples" in repr(report)
+    assert f"{n} are of samples" in report._repr_html_()
+
+
+def test_a_few_strange_samples_change_nothing(samples):
+    X, y, _ = samples
+    X[:5] = 999 * np.arange(1, 6)[:, None]
+    report = score_labels(RobustGaussianClassifier(random_state=0).fit(X, y), X, y)
+    assert (report.kind == "out of distribution").sum() >= 5
+    found, n = without_strange(report)
+    assert found is report
+    assert n == 0
+    assert strange_in_words(report) == []
+    assert "unlike every class" not in str(report)
+
+
+def test_where_all_are_strange_nothing_is_left_out(samples):
+    X, y, _ = samples
+    model = RobustGaussianClassifier(random_state=0).fit(X, y)
+    report = score_labels(model, X + 500, y)
+    assert (report.kind == "out of distribution").all()
+    assert without_strange(report) == (report, 0)
