@@ -4,8 +4,8 @@ Held-out labels are the machine's as well: by their likelihood the best member w
 copies the machine. So they decide nothing here. Each layer has its Gaussians, as stiff as those of
 one layer (``gaussian/machine.py``). The first layer, next to the input, knows least of what the
 network has learnt of the labels, and counts as much as all others, if it is sure enough of what
-samples are. What is given, as the network's
-own softmax, has learnt the machine's errors, and counts nothing.
+samples are. What is given, as the network's own softmax, has learnt the machine's errors, and
+counts nothing.
 """
 
 from __future__ import annotations
