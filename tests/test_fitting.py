@@ -112,4 +112,17 @@ def test_a_map_does_not_learn_to_guess_where_classes_are_far_apart(kind, layers)
         model = RobustGaussianClassifier(random_state=0).fit(X, noisy.labels)
         found = model.noise_
     assert (model.predict(new) == true).mean() > 0.99
-    assert found.least <= 0.2 <= found.most
+    assert found.least <= noisy.changed.mean() <= found.most
+
+
+def test_far_held_out_samples_do_not_bring_a_map_back():
+    X, y = counts_of_three_classes(2000, 10)
+    new, true = counts_of_three_classes(1000, 50)
+    noisy = INSTANCE_NOISES["annotator"](X, y, 0.2, random_state=0)
+    X[1600:1608] = -999.0
+    model = LayerEnsemble(random_state=0).fit(
+        {"one": X[:1600]},
+        noisy.labels[:1600],
+        validation=({"one": X[1600:]}, noisy.labels[1600:]),
+    )
+    assert (model.predict({"one": new}) == true).mean() > 0.99

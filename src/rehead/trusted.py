@@ -72,9 +72,11 @@ def fit_with_trusted(
         fitted = fit_gaussians(chosen, classes, choice, np.random.default_rng(seed))
         return replace(fitted, notes=(doubt, *fitted.notes))
     ways = [asked, other, *(f.without_second() for f in (asked, other) if f.second is not None)]
-    seen = [judged(way, without_repetition(data).different) for way in ways]
+    # Copies of a sample are one that was checked.
+    different = without_repetition(data).different
+    seen = [judged(way, different) for way in ways]
     best = first_unless_better(seen)
-    noise = as_checked(ways[best].noise, data.known, data.codes, data.counts)
+    noise = as_checked(ways[best].noise, different.known, different.codes, different.counts)
     told = replace(ways[best], told=seen[best].number, noise=noise)
     if (doubt := doubt_about_trusted(told, data)) is not None:
         told = replace(told, notes=(doubt, *told.notes))
@@ -122,21 +124,26 @@ def as_checked(
     >>> f"{found.wrong:.2f}: {found.least:.2f} to {found.most:.2f}"      # 15 % were put right
     '0.15: 0.06 to 0.25'
     """
-    drawn, before = known.drawn, known.uncorrected
-    if noise is None or drawn is None or before is None:
+    drawn, before, trusted = known.drawn, known.uncorrected, known.trusted
+    if noise is None or drawn is None or before is None or trusted is None:
         return noise
-    n, put_right = float(counts @ drawn), before != codes
-    if n < SETTINGS.fewest_trusted:
+    if float(counts @ drawn) < SETTINGS.fewest_trusted:
         return noise
-    wrong, now_right = float(counts @ (drawn & put_right)), np.average(put_right, weights=counts)
+    # Samples that count more than others tell less than as many samples would.
+    n = float((counts @ drawn) ** 2 / (counts**2 @ drawn))
+    wrong = n * float(np.average((before != codes)[drawn], weights=counts[drawn]))
     before_least = 0.0 if wrong == 0 else betaincinv(wrong, n - wrong + 1, 0.025)
-    before_most = 1.0 if wrong == n else betaincinv(wrong + 1, n - wrong, 0.975)
-    least, share, most = (
-        max(float(before - now_right), 0.0) for before in (before_least, wrong / n, before_most)
-    )
+    before_most = 1.0 if wrong >= n else betaincinv(wrong + 1, n - wrong, 0.975)
+    share = partial(np.average, weights=counts)
+    # Of labels that were changed, but not checked, all may be right now; or as many as before.
+    right_now, changed = share(trusted & (before != codes)), share(~trusted & (before != codes))
+    unknown = share(~trusted)
+    least = float(np.clip(before_least - right_now - changed, 0.0, unknown))
+    middle = float(np.clip(wrong / n - right_now - changed, 0.0, unknown))
+    most = float(np.clip(before_most - right_now, 0.0, unknown))
     if least <= noise.wrong <= most:
-        share = noise.wrong
-    return noise._replace(wrong=share, least=least, most=most, checked=n)
+        middle = noise.wrong
+    return noise._replace(wrong=middle, least=least, most=most, checked=n)
 
 
 def other_choice(choice: Choice) -> Choice:

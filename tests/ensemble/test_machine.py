@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
-from rehead import LayerEnsemble
+from rehead import LayerEnsemble, score_labels
+from rehead.ensemble.machine import share_found
+from rehead.gaussian import group_by_class
 
 
 @pytest.fixture
@@ -41,3 +44,29 @@ def test_a_layer_that_repeats_another_counts_once(tilted):
     X, _, y = tilted
     ens = LayerEnsemble(labels_from="machine", random_state=0).fit({"x": X, "again": X.copy()}, y)
     assert ens.members_ == ["x"]
+
+
+def test_a_first_layer_that_knows_nothing_does_not_judge(tilted):
+    X, true, _ = tilted
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(len(true)) < 0.2, 1 - true, true)
+    layers = {"noise": rng.normal(size=X.shape), "one": X, "two": X[:, :2] * 3.0}
+    ens = LayerEnsemble(labels_from="machine", random_state=0).fit(layers, y)
+    assert ens.consensus_.judges == ["one"]
+    assert ens.weights_ == pytest.approx(1 / 3)
+    assert roc_auc_score(y == true, score_labels(ens, layers, y).quality) > 0.95
+
+
+def test_what_a_layer_finds_does_not_depend_on_the_number_of_classes():
+    rng = np.random.default_rng(0)
+    for n_classes in (2, 20):
+        y = np.arange(2000) % n_classes
+        layers = {"chance": rng.normal(size=(2000, 20)), "knows": rng.normal(size=(2000, 20))}
+        layers["knows"] += 8.0 * np.eye(20)[y]
+        ens = LayerEnsemble(labels_from="machine", random_state=0).fit(layers, y)
+        found = [
+            share_found(ens.fitted_.members[name], group_by_class(X, y, n_classes))
+            for name, X in layers.items()
+        ]
+        assert abs(found[0]) < 0.1
+        assert found[1] > 0.99

@@ -35,6 +35,7 @@ NUMBERS: Fields = {
     "noise_rate_error": number(0, nan=True),
     "noise_least": optional(number(0, 1, nan=True)),
     "noise_most": optional(number(0, 1, nan=True)),
+    "checked": optional(number(0)),
 }
 LABELS: Fields = {
     "given": labels("n"),
@@ -76,6 +77,7 @@ class LabelScores:
     model: LabelJudge | None = None
     noise_least: float = np.nan
     noise_most: float = np.nan
+    checked: float = 0.0
 
     def __len__(self) -> int:
         return len(self.given)
@@ -117,4 +119,5 @@ class LabelScores:
             saved = settings[name]
             fields[name] = None if saved is None else persist.labels_from_json(saved)
         fields |= {name: settings.get(name, np.nan) for name in NUMBERS}
+        fields["checked"] = settings.get("checked", 0.0)  # earlier files lack it
         return cls(**fields, classes=model.classes_, model=model)

@@ -113,6 +113,7 @@ def score_labels(
         model=model,
         noise_least=least,
         noise_most=most,
+        checked=0.0 if noise is None else noise.checked,
     )
 
 
@@ -155,17 +156,17 @@ def _rate_error(quality: Array, noise: NoiseModel | None) -> float:
 def _range_of_rates(rate: float, noise: NoiseModel | None) -> tuple[float, float]:
     """At least and at most, as far from the rate as where the noise was measured.
 
-    What is not known from above there, or was counted at checked labels that contradict the rate,
-    stays as it is.
+    What is not known from above there, or was counted at checked labels, stays as it is; and where
+    nothing spoke against clean labels, strange samples do not either.
     """
     if noise is None or np.isnan(noise.least):
         return np.nan, np.nan
+    if noise.checked:
+        return noise.least, noise.most
     if noise.most >= 1.0:
         return min(rate, noise.least), 1.0
-    if noise.checked and not noise.least <= rate <= noise.most:
-        return noise.least, noise.most
     least, most = rate - (noise.wrong - noise.least), rate + (noise.most - noise.wrong)
-    return max(least, 0.0), min(most, 1.0)
+    return max(least, 0.0) if noise.least > 0 else 0.0, min(most, 1.0)
 
 
 def _transition(codes: Array, found: Verdicts, n_classes: int, noise: NoiseModel | None) -> Array:

@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 
 from rehead.audit.kinds import OUTLIER
-from rehead.audit.review import n_review
 from rehead.audit.scores import LabelScores
 
 FEW = 0.01
@@ -40,9 +39,9 @@ def without_strange(scores: LabelScores) -> tuple[LabelScores, int]:
         return scores, 0
     rate = float(1.0 - scores.quality[kept].mean())
     least, most = scores.noise_least, scores.noise_most
-    if least <= scores.noise_rate <= most:  # they are as far from the rate as before
+    if not scores.checked and least <= scores.noise_rate <= most:  # as far from the rate as before
         shift = rate - scores.noise_rate
-        least = max(least + shift, 0.0)
+        least = max(least + shift, 0.0) if least > 0 else 0.0
         most = most if most >= 1.0 else max(most + shift, rate)
     ordinary = replace(
         scores,
@@ -60,16 +59,3 @@ def without_strange(scores: LabelScores) -> tuple[LabelScores, int]:
         noise_most=most,
     )
     return ordinary, n
-
-
-def strange_in_words(scores: LabelScores) -> list[str]:
-    """A line about those that are to be reviewed, where they are many."""
-    if not without_strange(scores)[1]:
-        return []
-    n = int((scores.kind[scores.order[: n_review(scores.quality)]] == OUTLIER).sum())
-    if n == 0:
-        return []
-    return [
-        f"Of these {n} are of samples unlike every class. Look at their features first: if those "
-        "are damaged, the labels may be right."
-    ]

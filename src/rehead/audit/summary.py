@@ -9,7 +9,7 @@ import numpy as np
 from rehead._typing import Array
 from rehead._values import visible
 from rehead.audit import strange
-from rehead.audit.kinds import KINDS, OK
+from rehead.audit.kinds import KINDS, OK, OUTLIER
 from rehead.audit.review import expected_wrong, n_review
 from rehead.audit.scores import LabelScores
 from rehead.gaussian.labelnoise import DOUBTFUL, MANY, about, at_most, between, is_unclear
@@ -25,7 +25,6 @@ def summary(scores: LabelScores, show: int = SHOWN) -> str:
     """How many labels are wrong, how many to review, the worst ones, the usual confusions."""
     lines = [f"{len(scores)} labels: {noise_in_words(scores)}.", f"Kinds: {_kinds(scores.kind)}."]
     lines.append(review_in_words(scores))
-    lines += strange.strange_in_words(scores)
     worst = scores.order[:show]
     if n_review(scores.quality) and len(worst):
         lines += ["Worst:", *_indented(_worst_rows(scores, worst))]
@@ -70,7 +69,7 @@ def _rate_in_words(scores: LabelScores) -> str:
     rate, error = scores.noise_rate, scores.noise_rate_error
     if np.isnan(error):
         return f"{about(rate)} wrong by the posterior alone (the noise was not measured)"
-    if rate < scores.noise_least or rate > scores.noise_most:
+    if scores.checked or rate < scores.noise_least or rate > scores.noise_most:
         between_both = f"{scores.noise_least:.0%} to {scores.noise_most:.0%}"
         return f"{between_both} wrong by the labels that were checked, {rate:.0%} by this model"
     nothing_found = _nothing_found(scores)
@@ -113,13 +112,24 @@ def review_in_words(scores: LabelScores) -> str:
         return "No label stands out, but this model cannot tell which are wrong."
     if n == 0:
         return "Nothing to review: no label is wrong with a chance of one in ten."
-    found, total = expected_wrong(scores.quality, n), expected_wrong(scores.quality)
     if n == 1:
         return "Review the worst one."
-    review = f"Review the {n} worst: by their quality about {found:.0f} of them are wrong"
-    if scores.noise_rate < scores.noise_least:
+    ordinary, n_strange = strange.without_strange(scores)
+    to_review = scores.order[:n]
+    unlike = to_review[scores.kind[to_review] == OUTLIER] if n_strange else to_review[:0]
+    found = expected_wrong(scores.quality, n) - expected_wrong(scores.quality[unlike])
+    review, others = f"Review the {n} worst: ", "them"
+    if len(unlike):
+        review += f"{len(unlike)} are of samples unlike every class, whose labels may be right if "
+        review += "their features are damaged. "
+        others = f"the other {n - len(unlike)}"
+    if len(unlike) == n:
+        return review.rstrip()
+    by_quality = "by" if not len(unlike) else "By"
+    review += f"{by_quality} their quality about {found:.0f} of {others} are wrong"
+    if ordinary.noise_rate < ordinary.noise_least:
         return f"{review}. More labels are wrong, but this model does not see which."
-    return f"{review}, {found / total:.0%} of all wrong labels."
+    return f"{review}, {found / expected_wrong(ordinary.quality):.0%} of all wrong labels."
 
 
 def _worst_rows(scores: LabelScores, rows: Array) -> list[Sequence[str]]:

@@ -359,8 +359,9 @@ class Held(NamedTuple):
         )
         if not mapped:
             return straight
-        scores = straight.scores(self.X)
-        told = Scored(scores, self.codes, np.ones(len(scores)), of=straight.class_totals.sum())
+        near = np.flatnonzero(~far_rows(self.X))
+        scores = straight.scores(some_rows(self.X, near))
+        told = Scored(scores, self.codes[near], np.ones(len(near)), of=straight.class_totals.sum())
         return self.choose(mapped[0], straight, gain_asked_of_map(straight, told, 0.0))
 
     def choose(

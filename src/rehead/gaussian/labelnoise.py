@@ -101,6 +101,8 @@ class NoiseModel(NamedTuple):
 
     def verdict(self) -> str:
         """How many labels are wrong, in words, and no more exactly than is known."""
+        if self.checked:
+            return f"{_by_checks(self)}."
         if self.unseen > SETTINGS.told_share:
             most = self.wrong + self.unseen
             return (
@@ -291,20 +293,27 @@ def between(least: float, most: float) -> str:
     return f" ({least:.0%} or more)" if most >= 1.0 else f" ({least:.0%} to {most:.0%})"
 
 
-def at_most(most: float, checked: float = 0.0) -> str:
+def at_most(most: float) -> str:
     """How many labels may be wrong where none seems so; nothing where nobody knows.
 
-    Errors of a machine, or of a rule, look like right labels. Only labels that were checked tell.
+    Errors of a machine, or of a rule, look like right labels.
 
     Examples
     --------
-    >>> at_most(0.034), at_most(0.034, checked=100), at_most(float("nan"))
-    (': at most 3% wrong, unless a machine made them', ': at most 3% wrong', '')
+    >>> at_most(0.034), at_most(float("nan"))
+    (': at most 3% wrong, unless a machine made them', '')
     """
     if np.isnan(most):
         return ""
-    unless = "" if checked else ", unless a machine made them"
-    return f": at most {max(most, 0.01):.0%} wrong{unless}"
+    return f": at most {max(most, 0.01):.0%} wrong, unless a machine made them"
+
+
+def _by_checks(noise: NoiseModel) -> str:
+    told = f"as {noise.checked:.0f} that were checked tell"
+    if round(noise.wrong, 2) == 0:
+        return f"At most {max(noise.most, 0.01):.0%} of the labels are wrong, {told}"
+    wrong = about(noise.wrong).capitalize()
+    return f"{wrong} of the labels are wrong, {told}{between(noise.least, noise.most)}"
 
 
 def _sentence(noise: NoiseModel, reach: float) -> str:
@@ -312,7 +321,7 @@ def _sentence(noise: NoiseModel, reach: float) -> str:
         many = f"up to {noise.most:.0%} may be"
         return f"These features do not tell how many labels are wrong: {many}"
     if noise.wrong <= reach:
-        return "The labels are about clean" + at_most(noise.most, noise.checked)
+        return "The labels are about clean" + at_most(noise.most)
     wrong = f"{about(noise.wrong).capitalize()} of the labels are {DOUBTFUL}"
     return wrong + between(noise.least, noise.most)
 

@@ -170,11 +170,11 @@ class Settings:
     )
     # Labels that a machine made (machine.py).
     mixture_rounds: int = _setting(20, "rounds of the mixture of a machine's labels, at most")
-    sure_first: float = _setting(
-        0.75,
-        "of several layers, the first counts as much as all others if its best class is this"
-        " probable on average, else as any other (digits and texts: 0.80 to 0.96; first block of"
-        " the ResNet: 0.65)",
+    found_by_judge: float = _setting(
+        0.5,
+        "of several layers, the first judges, and counts as much as all others, if it finds this"
+        " share of the labels, beyond chance (digits and texts: 0.73 to 0.89; first block of the"
+        " ResNet: 0.28); else the next that does so judges, and all count alike",
     )
     own_units: float = _setting(
         30.0,

@@ -11,6 +11,7 @@ from rehead._typing import Array
 from rehead.audit.kinds import KINDS, OUTLIER
 from rehead.audit.review import expected_wrong, n_review
 from rehead.audit.scores import LabelScores
+from rehead.audit.strange import without_strange
 from rehead.audit.summary import confusions, noise_in_words, review_in_words
 from rehead.evaluation.outputs import read_outputs_as
 from rehead.report.drawing import class_name
@@ -25,7 +26,8 @@ class Headline(NamedTuple):
     """The first numbers of a report.
 
     ``kinds`` has the number of samples of each kind, in the order of KINDS; ``measured`` tells
-    whether the noise was measured, ``least`` and ``most`` are NaN where it has no range.
+    whether the noise was measured, ``least`` and ``most`` are NaN where it has no range,
+    ``checked`` is the number of labels that range and rate rest on, if some were checked.
     """
 
     n: int
@@ -34,6 +36,7 @@ class Headline(NamedTuple):
     error: float
     least: float
     most: float
+    checked: float
     measured: bool
     expected: float
     n_suspects: int
@@ -93,15 +96,20 @@ class Curve(NamedTuple):
 def headline_of(scores: LabelScores) -> Headline:
     """The first numbers."""
     kinds = {kind: int((scores.kind == kind).sum()) for kind in KINDS}
+    counted, _ = without_strange(scores)
+    rate = counted.noise_rate
+    if scores.checked:
+        rate = float(np.clip(rate, counted.noise_least, counted.noise_most))
     return Headline(
         n=len(scores),
         n_classes=len(scores.classes),
-        rate=scores.noise_rate,
+        rate=rate,
         error=scores.noise_rate_error,
-        least=scores.noise_least,
-        most=scores.noise_most,
+        least=counted.noise_least,
+        most=counted.noise_most,
+        checked=scores.checked,
         measured=not np.isnan(scores.noise_rate_error),
-        expected=expected_wrong(scores.quality),
+        expected=rate * len(counted) if scores.checked else expected_wrong(counted.quality),
         n_suspects=int(scores.suspect.sum()),
         n_review=n_review(scores.quality),
         kinds=kinds,
