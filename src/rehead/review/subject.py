@@ -106,7 +106,7 @@ def open_subject(
     unnamed = report.ids is None
     shown = open_shown(report.names, looks or Looks(), numbered=unnamed, data=source.data)
     X = model.inputs_of(samples.layers)
-    known = known_again(report, source)
+    known = known_again(report, source, samples.layers)
     return Subject(report, X, shown, file_fingerprint(path), path.parent, known)
 
 
