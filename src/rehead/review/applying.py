@@ -130,6 +130,7 @@ def places_in(file: str | Path | None, known: KnownRows) -> dict[str, str]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> places_in("c.csv", KnownRows(np.array(["random"]))), places_in("c.npy", KnownRows())
     ({'trusted': 'c.csv:trusted'}, {})
     """
