@@ -105,7 +105,8 @@ def check_trusted(trusted: Any, n: int) -> Known:
         raise ValueError(
             f"trusted has {strange[0]!r}. It must be a boolean mask with one entry for each of the "
             f"{n} rows, or {RANDOM!r} for rows that were drawn at random and checked, {CHOSEN!r} "
-            "for rows that were checked because they looked wrong, and '' for all others."
+            f"for rows that were checked because they looked wrong, {SUGGESTED!r} for labels that "
+            "a model changed and nobody checked, and '' for all others."
         )
     return Known((words == RANDOM) | (words == CHOSEN), words == RANDOM)
 

@@ -10,15 +10,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import mannwhitneyu
 
-from rehead._typing import Array, some_rows
+from rehead._known import NO_CHANCE
+from rehead._typing import Array
 from rehead.fitted import FittedGaussians
 from rehead.gaussian import ByClass
 from rehead.gaussian.kernels import evenly_spaced
 from rehead.gaussian.probability import corrected_nll
 from rehead.gaussian.settings import SETTINGS
-
-NO_CHANCE = 1e-6
-"""What is less probable than this is no chance."""
 
 
 def doubt_about_draw(fitted: FittedGaussians, data: ByClass) -> str | None:
@@ -73,20 +71,11 @@ def _nats(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:
     """How unlikely labels were before any was corrected, each row judged without itself."""
     noise = fitted.noise
     assert noise is not None
-    p = noise.posterior(_joint_scores(fitted, data, rows))
+    p = noise.posterior(fitted.joint_scores(data, rows))
     return corrected_nll(p, data.noisy_codes[rows], noise.transition)
 
 
 def _disagrees(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:
     """Whether each row is taken for another class than its label says, without itself."""
-    best: Array = _joint_scores(fitted, data, rows).argmax(axis=1) != data.codes[rows]
+    best: Array = fitted.joint_scores(data, rows).argmax(axis=1) != data.codes[rows]
     return best
-
-
-def _joint_scores(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:
-    X, every = some_rows(data.X, rows), np.ones(len(rows), bool)
-    return fitted.without_themselves(X, data.codes[rows], every, _joint)[0]
-
-
-def _joint(scores: Array, joint: Array, codes: Array) -> Array:
-    return joint

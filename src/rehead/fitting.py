@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rehead._typing import Array, some_rows
+from rehead._typing import Array
 from rehead.fingerprint import KnownRows
 from rehead.fitted import FittedGaussians
 from rehead.gaussian import ByClass, Composition, Fit, NoiseModel, estimate
@@ -105,7 +105,7 @@ def _is_still_better(mapped: FittedGaussians, straight: FittedGaussians, data: B
     doubtful = data.doubtful
     rows = doubtful[evenly_spaced(len(doubtful), SETTINGS.noise_sample)]
     counts = np.ones(len(rows)) if data.weights is None else data.weights[rows]
-    now, before = (_joint_scores(fitted, data, rows) for fitted in (mapped, straight))
+    now, before = (fitted.joint_scores(data, rows) for fitted in (mapped, straight))
     told = Scored(before, data.evidence[rows], counts, of=float(data.counts.sum()))
     return clearly_better(
         _label_nats(mapped, told._replace(scores=now)),
@@ -133,23 +133,11 @@ def gain_asked_of_map(straight: FittedGaussians, told: Scored, usual: float) -> 
     return np.inf if overlap < SETTINGS.far_apart else SETTINGS.gain_over_guesses
 
 
-def _joint_scores(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:
-    """Scores of some rows, each judged without itself."""
-    every = np.ones(len(rows), bool)
-    X, codes = some_rows(data.X, rows), data.codes[rows]
-    joint, _ = fitted.without_themselves(X, codes, every, _joint)
-    return joint
-
-
 def _label_nats(fitted: FittedGaussians, told: Scored) -> Array:
     """How unlikely the noisy labels of these rows are."""
     noise = fitted.noise
     assert noise is not None
     return corrected_nll(noise.posterior(told.scores), told.codes, noise.transition)
-
-
-def _joint(scores: Array, joint: Array, codes: Array) -> Array:
-    return joint
 
 
 def _fit(

@@ -244,7 +244,7 @@ class Judges(NamedTuple):
         noise = fit_noise(scores, noisy, seen.transition, evidence=self.data.evidence[sampled])
         noise = noise._replace(anchors=seen.anchors)
         mapped = self.fitted.kernel_map is not None
-        told = Scored(scores, noisy, np.ones(len(sampled)), mapped, of=len(doubtful))
+        told = Scored(scores, noisy, np.ones(len(sampled)), mapped, len(doubtful), codes)
         known = None if self.data.trusted is None else self.data.trusted[sampled]
 
         def share_wrong(right: Array) -> float:
@@ -252,7 +252,7 @@ class Judges(NamedTuple):
 
         # What this noise does not explain was read off weak anchors: it tells nothing of guesses.
         ranges = with_guesses(noise, told, share_wrong)
-        wrong = share_wrong(noise.trust(scores, codes))
+        wrong = share_wrong(noise.trust(scores, noisy, codes))
         noise = noise._replace(wrong=wrong, least=min(ranges.least, wrong), most=ranges.most)
         return self._opinion(noise, self._trust(noise.trust))
 
