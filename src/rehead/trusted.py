@@ -27,7 +27,7 @@ from scipy.special import betaincinv
 from rehead._typing import Array, Known, some_rows
 from rehead.fairsample import doubt_about_draw, doubt_about_trusted
 from rehead.fitted import FittedGaussians
-from rehead.fitting import fit_gaussians
+from rehead.fitting import fit_gaussians, shapes_in_order
 from rehead.gaussian import ByClass, NoiseModel
 from rehead.gaussian.calibration import Calibration, Priors
 from rehead.gaussian.options import DEFAULT, MACHINE, Choice, resolve_options
@@ -63,15 +63,16 @@ def fit_with_trusted(
     if choice.estimator != DEFAULT or number_drawn(data) < SETTINGS.fewest_trusted:
         return fit_gaussians(data, classes, choice, rng)
     seed, own = int(rng.integers(2**31)), with_own_shares(choice)
-    asked, other = (
-        fit_gaussians(data, classes, c, np.random.default_rng(seed))
+    (asked, *otherwise), other = (
+        shapes_in_order(data, classes, c, np.random.default_rng(seed))
         for c in (own, other_choice(own))
     )
     if (doubt := doubt_about_draw(asked, data)) is not None:
         chosen = data.with_known(data.known._replace(drawn=None))
         fitted = fit_gaussians(chosen, classes, choice, np.random.default_rng(seed))
         return replace(fitted, notes=(doubt, *fitted.notes))
-    ways = [asked, other, *(f.without_second() for f in (asked, other) if f.second is not None)]
+    shapes = [asked, *other, *otherwise]
+    ways = [*shapes, *(shape.without_second() for shape in shapes if shape.second is not None)]
     # Copies of a sample are one that was checked.
     different = without_repetition(data).different
     seen = [judged(way, different) for way in ways]

@@ -19,7 +19,13 @@ from rehead._typing import Array, Features, some_rows
 from rehead._warnings import warn
 from rehead.ensemble.problem import HeldOut, Problem
 from rehead.fitted import FittedGaussians
-from rehead.fitting import BothShapes, fit_both_shapes, fit_gaussians, gain_asked_of_map
+from rehead.fitting import (
+    BothShapes,
+    fit_both_shapes,
+    fit_gaussians,
+    gain_asked_of_map,
+    sure_where_moved,
+)
 from rehead.gaussian import ByClass, Composition, NoiseModel
 from rehead.gaussian.calibration import calibrate
 from rehead.gaussian.far import far_rows
@@ -360,9 +366,10 @@ class Held(NamedTuple):
         if not mapped:
             return straight
         near = np.flatnonzero(~far_rows(self.X))
-        scores = straight.scores(some_rows(self.X, near))
-        told = Scored(scores, self.codes[near], np.ones(len(near)), of=straight.class_totals.sum())
-        return self.choose(mapped[0], straight, gain_asked_of_map(straight, told, 0.0))
+        X, counts = some_rows(self.X, near), np.ones(len(near))
+        told = Scored(straight.scores(X), self.codes[near], counts, of=straight.class_totals.sum())
+        sure = sure_where_moved(mapped[0].posterior(X), straight.posterior(X), counts)
+        return self.choose(mapped[0], straight, gain_asked_of_map(straight, told, sure, 0.0))
 
     def choose(
         self, more: FittedGaussians, plain: FittedGaussians, least: float = 0.0
