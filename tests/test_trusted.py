@@ -435,3 +435,35 @@ def test_the_audit_promises_no_share_of_wrong_labels_that_it_does_not_see():
     assert "as 100 that were checked tell" in clf.explain()
     assert "this model does not see which" in said
     assert "of all wrong labels" not in said
+
+
+def test_checks_that_say_nothing_was_wrong_are_doubted():
+    """Corrected labels were not put into y."""
+    rng = np.random.default_rng(0)
+    true = rng.integers(3, size=900)
+    X = rng.normal(size=(900, 5)) + 3 * np.eye(3, 5)[true]
+    labels = noise.uniform(true, 0.3, random_state=0).labels
+    drawn = np.zeros(900, bool)
+    drawn[rng.choice(900, 150, replace=False)] = True
+    told = {"trusted": drawn, "uncorrected": labels}
+    with pytest.warns(ReheadWarning, match="None of the 150 trusted labels"):
+        RobustGaussianClassifier(random_state=0).fit(X, labels, **told)
+    corrected = np.where(drawn, true, labels)
+    RobustGaussianClassifier(random_state=0).fit(X, corrected, **told)  # a warning would fail
+
+
+def test_trusted_labels_choose_a_map_that_noisy_labels_do_not():
+    """Six clusters, two for each class; annotators guess, and a first look finds no map."""
+    rng = np.random.default_rng(0)
+    cluster = rng.integers(6, size=1500)
+    X = 2.2 * rng.normal(size=(6, 6))[cluster] + rng.normal(size=(1500, 6))
+    true, right = cluster % 3, {}
+    made = noise.annotator(X[:1000], true[:1000], 0.3, random_state=1).labels
+    for seed in range(3):
+        drawn = np.isin(np.arange(1000), np.random.default_rng(seed).choice(1000, 100, False))
+        y = np.where(drawn, true[:1000], made)
+        for name, allowed in (("auto", "auto"), ("straight", "none")):
+            model = RobustGaussianClassifier(feature_map=allowed, random_state=0)
+            model.fit(X[:1000], y, trusted=drawn, uncorrected=made)
+            right.setdefault(name, []).append(model.score(X[1000:], true[1000:]))
+    assert np.mean(right["auto"]) > np.mean(right["straight"]) + 0.05

@@ -56,6 +56,27 @@ def doubt_about_trusted(fitted: FittedGaussians, data: ByClass) -> str | None:
     )
 
 
+def doubt_about_corrections(fitted: FittedGaussians, data: ByClass) -> str | None:
+    """What to say where no checked label was wrong, and far more labels look so.
+
+    Mostly the corrected labels were not put into y.
+    """
+    if data.drawn is None or data.uncorrected is None or fitted.noise is None:
+        return None
+    n = round(float(data.counts @ data.drawn))
+    if (data.noisy_codes != data.codes)[data.drawn].any():
+        return None
+    most = 1.0 - 0.025 ** (1.0 / n)  # that none of n is wrong is then no chance (as_checked)
+    if not fitted.noise.least > most:
+        return None
+    return (
+        f"None of the {n} trusted labels that were drawn at random was wrong before, but by the "
+        f"features {fitted.noise.wrong:.0%} of all labels are. If some of the trusted ones were "
+        "corrected, put the corrected labels into y. If all were right, believe them, not the "
+        "features."
+    )
+
+
 def _drawn_and_others(data: ByClass) -> tuple[Array, Array]:
     """Rows whose labels were drawn at random, and some of those that nobody checked."""
     nothing = np.zeros(len(data.codes), bool)

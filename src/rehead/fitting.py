@@ -26,6 +26,7 @@ from rehead.gaussian.threads import own_threads
 from rehead.gaussian.training import clearly_better
 from rehead.gaussian.typical import Map, Reference, make_reference
 from rehead.gaussian.unmapped import unmapped_gaussians
+from rehead.nearcopies import doubt_about_copies
 from rehead.repeated import Repeated, without_repetition
 from rehead.verdicts import Told
 
@@ -98,8 +99,17 @@ def _both_shapes(
     mapped = None if kernel_map is None else _fit(rows, classes, choice, rng, kernel_map)
     asked_for = choice.options.feature_map == "kernel"
     if mapped is not None and (asked_for or mapped.noise is None):
-        return BothShapes(None, mapped)
-    return BothShapes(_fit(rows, classes, choice, as_if_none), mapped)
+        straight = None
+    else:
+        straight = _fit(rows, classes, choice, as_if_none)
+    doubt = doubt_about_copies(rows.different) if choice.estimator in LEAVING_OUT else None
+    return BothShapes(*(_with_note(found, doubt) for found in (straight, mapped)))
+
+
+def _with_note(fitted: FittedGaussians | None, note: str | None) -> FittedGaussians | None:
+    if fitted is None or note is None:
+        return fitted
+    return replace(fitted, notes=(*fitted.notes, note))
 
 
 def _is_still_better(mapped: FittedGaussians, straight: FittedGaussians, data: ByClass) -> bool:

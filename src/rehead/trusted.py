@@ -1,11 +1,11 @@
 """Trusted labels choose: a handful that was drawn at random, and found or made right.
 
 Whether labels are a machine's, nothing in noisy labels tells. Labels that are known to be right do:
-what is fitted as asked, and what would have been fitted otherwise, are compared by how likely they
-make these labels, each judged without itself. With so few labels, chance chooses too. So what was
-asked for stays, unless another way is better by a standard error. All this is done with the class
-shares of the training samples, from which the labels were drawn. Other shares, where they were
-asked for, come last.
+what is fitted as asked, and what would have been fitted otherwise (as a machine's labels, with a
+map or without, without a second opinion), are compared by how likely they make these labels, each
+judged without itself. With so few labels, chance chooses too. So what was asked for stays, unless
+another way is better by a standard error. All this is done with the class shares of the training
+samples, from which the labels were drawn. Other shares, where they were asked for, come last.
 
 Labels that were checked because they looked wrong are not a fair sample. They are right, and count
 as such in every fit, but they choose nothing. What is measured of the noise, or decided by how
@@ -25,7 +25,11 @@ from scipy.optimize import minimize_scalar
 from scipy.special import betaincinv
 
 from rehead._typing import Array, Known, some_rows
-from rehead.fairsample import doubt_about_draw, doubt_about_trusted
+from rehead.fairsample import (
+    doubt_about_corrections,
+    doubt_about_draw,
+    doubt_about_trusted,
+)
 from rehead.fitted import FittedGaussians
 from rehead.fitting import fit_gaussians, shapes_in_order
 from rehead.gaussian import ByClass, NoiseModel
@@ -71,6 +75,9 @@ def fit_with_trusted(
         chosen = data.with_known(data.known._replace(drawn=None))
         fitted = fit_gaussians(chosen, classes, choice, np.random.default_rng(seed))
         return replace(fitted, notes=(doubt, *fitted.notes))
+    if not otherwise and own.options.feature_map == "auto":
+        mapped = own._replace(options=replace(own.options, feature_map="kernel"))
+        otherwise = shapes_in_order(data, classes, mapped, np.random.default_rng(seed))
     shapes = [asked, *other, *otherwise]
     ways = [*shapes, *(shape.without_second() for shape in shapes if shape.second is not None)]
     # Copies of a sample are one that was checked.
@@ -79,8 +86,8 @@ def fit_with_trusted(
     best = first_unless_better(seen)
     noise = as_checked(ways[best].noise, different.known, different.codes, different.counts)
     told = replace(ways[best], told=seen[best].number, noise=noise)
-    if (doubt := doubt_about_trusted(told, data)) is not None:
-        told = replace(told, notes=(doubt, *told.notes))
+    doubts = doubt_about_trusted(told, data), doubt_about_corrections(asked, different)
+    told = replace(told, notes=(*filter(None, doubts), *told.notes))
     told = with_slope(told, seen[best].slope())
     return with_shares(told, choice.options.with_priors(classes).priors)
 

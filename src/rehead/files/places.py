@@ -125,10 +125,17 @@ def check_order(labels: Place, names: Sequence[Array], what: str = "labels") -> 
         if column == labels.column:
             continue
         found = table.cells(column)
-        # Where samples have no names, an audit calls them by their row numbers.
-        numbered = [np.arange(len(found)).astype(str)] if column == "id" and not names else []
-        for known in (*names, *numbered):
+        for known in (*names, *_numbers_of_rows(column, found, names)):
             check_same(f"The {what} of {labels.file}", column, found, known)
+
+
+def _numbers_of_rows(column: str, found: Array, names: Sequence[Array]) -> list[Array]:
+    """Row numbers, where that may be what a column of ids has: audits call unnamed samples so."""
+    numbers = np.arange(len(found)).astype(str)
+    named = any(np.array_equal(found, known) for known in names)
+    if column != "id" or named or (names and set(found.tolist()) != set(numbers.tolist())):
+        return []
+    return [numbers]
 
 
 def check_same(what: str, column: str, found: Array, known: Array) -> None:
