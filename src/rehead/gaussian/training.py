@@ -45,7 +45,7 @@ def with_some_spread(moments: PooledMoments) -> PooledMoments:
     --------
     >>> import numpy as np
     >>> flag = PooledMoments(np.ones(2), np.array([[0.0], [1.0]]), np.array([[1e-90]]))
-    >>> with_some_spread(flag).scatter[0, 0] > 1e-9
+    >>> bool(with_some_spread(flag).scatter[0, 0] > 1e-9)
     True
     """
     weights, means, scatter = moments
