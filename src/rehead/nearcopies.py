@@ -15,7 +15,8 @@ from rehead.gaussian.kernels import BLOCK, evenly_spaced
 SAMPLE = 200
 """Rows that are looked at, about."""
 NEIGHBOURS = 50
-"""Of its own label: the last of them is as far as rows usually are that are no copies."""
+"""Of its own label: the last of them is as far as rows are that are no copies, unless the row is far
+from everything. So the usual distance counts, where that is smaller."""
 NEAR = 0.003
 """A near copy is nearer than this share of that. On a line, one in seven rows is by chance."""
 MANY = 0.2
@@ -65,5 +66,6 @@ def _near_copies(X: Array, rows: Array, most: float) -> Array:
     nearest = rows[np.argpartition(distances, NEIGHBOURS + 1, axis=1)[:, : NEIGHBOURS + 2]]
     exact = [np.sort(np.linalg.norm(X[of] - x, axis=1)) for of, x in zip(nearest, own, strict=True)]
     near = np.array(exact)  # the first of each is the row itself
-    copies: Array = near[:, 1] < NEAR * near[:, NEIGHBOURS]
+    far = near[:, NEIGHBOURS]
+    copies: Array = near[:, 1] < NEAR * np.minimum(far, np.median(far))
     return copies
