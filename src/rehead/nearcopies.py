@@ -15,8 +15,8 @@ from rehead.gaussian.kernels import BLOCK, evenly_spaced
 SAMPLE = 200
 """Rows that are looked at, about."""
 NEIGHBOURS = 50
-"""Of its own label: the last of them is as far as rows are that are no copies, unless the row is far
-from everything. So the usual distance counts, where that is smaller."""
+"""Of its own label: the last of them is as far away as rows are that are no copies. A row that is
+far from everything is no copy, so the usual distance counts where that is smaller."""
 NEAR = 0.003
 """A near copy is nearer than this share of that. On a line, one in seven rows is by chance."""
 MANY = 0.2
