@@ -41,6 +41,32 @@ def test_rows_that_are_dense_are_no_copies(n, d):
     assert doubt_about_copies(data_of(rng.normal(size=(n, d)), rng.integers(2, size=n))) is None
 
 
+def test_rows_of_a_small_group_are_no_copies():
+    """They are near each other and far from all others: categories, patterns of missing values."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=3000)
+    X = rng.normal(size=(3000, 10))
+    X[rng.random(X.shape) < 0.05] = -999.0
+    of_kind = np.c_[np.eye(60)[rng.integers(60, size=3000)], 0.1 * rng.random(3000)]
+    assert doubt_about_copies(data_of(X, y)) is None
+    assert doubt_about_copies(data_of(of_kind, y)) is None
+
+
+def test_one_pair_in_a_class_is_not_all_rows():
+    rng = np.random.default_rng(0)
+    y = np.r_[np.repeat(np.arange(499), 15), np.full(60, 499)]
+    X = rng.normal(size=(len(y), 8))
+    X[-1] = X[-2] + 1e-7
+    assert doubt_about_copies(data_of(X, y)) is None
+
+
+def test_small_classes_and_silent_units():
+    rng = np.random.default_rng(0)
+    X, y = np.maximum(rng.normal(size=(500, 32)), 0).astype("f"), np.repeat(np.arange(25), 20)
+    assert doubt_about_copies(data_of(X, y)) is None
+    assert doubt_about_copies(data_of(np.vstack([X, X * 1.00001]), np.tile(y, 2))) is not None
+
+
 def test_few_copies_are_not_worth_a_word(blobs_of_two):
     X, y = blobs_of_two
     assert doubt_about_copies(data_of(np.vstack([X, X[:20] + 1e-9]), np.append(y, y[:20]))) is None
@@ -51,5 +77,8 @@ def test_fits_say_so(blobs_of_two):
     X, y = np.vstack([X, X + 1e-9]), np.tile(y, 2)
     with pytest.warns(ReheadWarning, match="Nearly the same as another row"):
         RobustGaussianClassifier(random_state=0).fit(X, y)
-    with pytest.warns(ReheadWarning, match="Nearly the same as another row"):
-        LayerEnsemble(random_state=0).fit({"a": X[:700]}, y[:700], ({"a": X[700:]}, y[700:]))
+    layers = {"a": X, "b": X[:, ::-1]}
+    for made_by in ("people", "machine"):
+        with pytest.warns(ReheadWarning) as said:
+            LayerEnsemble(labels_from=made_by, random_state=0).fit(layers, y)
+        assert any("Nearly the same as another row" in str(one.message) for one in said)

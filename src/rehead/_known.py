@@ -100,11 +100,6 @@ def check_trusted(trusted: Any, n: int) -> Known:
     if words is None:
         mask = check_mask(trusted, n, "trusted")
         return Known(mask, mask)
-    if words.shape != (n,):
-        raise ValueError(
-            f"trusted has words for {len(words)} rows, and there are {n}. Say it of every row, in "
-            "their order. (Blank lines at the end of a file are not read: write 'no' there.)"
-        )
     strange = sorted(set(words.tolist()) - {RANDOM, CHOSEN, SUGGESTED, ""})
     if strange:
         raise ValueError(
@@ -112,6 +107,12 @@ def check_trusted(trusted: Any, n: int) -> Known:
             f"{n} rows, or {RANDOM!r} for rows that were drawn at random and checked, {CHOSEN!r} "
             f"for rows that were checked because they looked wrong, {SUGGESTED!r} for labels that "
             "a model changed and nobody checked, and '' for all others."
+        )
+    if words.shape != (n,):
+        raise ValueError(
+            f"trusted has words for {len(words)} rows, and there are {n}. Say it of every row, in "
+            "their order: '' where nobody checked the label ('no' in a file, whose last lines are "
+            "not read if they are blank)."
         )
     return Known((words == RANDOM) | (words == CHOSEN), words == RANDOM)
 

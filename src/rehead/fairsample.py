@@ -56,6 +56,20 @@ def doubt_about_trusted(fitted: FittedGaussians, data: ByClass) -> str | None:
     )
 
 
+def number_of_checks(counts: Array, drawn: Array) -> float:
+    """How many samples tell as much as those that were drawn, of which some may count more.
+
+    Examples
+    --------
+    >>> number_of_checks(np.array([1.0, 1.0, 1.0, 3.0]), np.array([True, True, False, False]))
+    2.0
+    >>> round(number_of_checks(np.array([1.0, 3.0]), np.ones(2, bool)), 2)
+    1.6
+    """
+    total = float(counts @ drawn)
+    return total**2 / float(counts**2 @ drawn) if total else 0.0
+
+
 def doubt_about_corrections(fitted: FittedGaussians, data: ByClass) -> str | None:
     """What to say where no checked label was wrong, and far more labels look so.
 
@@ -63,17 +77,17 @@ def doubt_about_corrections(fitted: FittedGaussians, data: ByClass) -> str | Non
     """
     if data.drawn is None or data.uncorrected is None or fitted.noise is None:
         return None
-    n = round(float(data.counts @ data.drawn))
-    if (data.noisy_codes != data.codes)[data.drawn].any():
+    n = number_of_checks(data.counts, data.drawn)
+    if not n or (data.noisy_codes != data.codes)[data.drawn].any():
         return None
     most = 1.0 - 0.025 ** (1.0 / n)  # that none of n is wrong is then no chance (as_checked)
     if not fitted.noise.least > most:
         return None
     return (
-        f"None of the {n} trusted labels that were drawn at random was wrong before, but by the "
-        f"features {fitted.noise.wrong:.0%} of all labels are. If some of the trusted ones were "
-        "corrected, put the corrected labels into y. If all were right, believe them, not the "
-        "features."
+        f"None of the {n:.0f} trusted labels that were drawn at random was wrong before, but by "
+        f"the features {fitted.noise.wrong:.0%} of all labels are. If some of the trusted ones "
+        "were corrected, put the corrected labels into y. If all were right, believe them, not "
+        "the features."
     )
 
 

@@ -29,6 +29,7 @@ from rehead.fairsample import (
     doubt_about_corrections,
     doubt_about_draw,
     doubt_about_trusted,
+    number_of_checks,
 )
 from rehead.fitted import FittedGaussians
 from rehead.fitting import fit_gaussians, shapes_in_order
@@ -75,7 +76,7 @@ def fit_with_trusted(
         chosen = data.with_known(data.known._replace(drawn=None))
         fitted = fit_gaussians(chosen, classes, choice, np.random.default_rng(seed))
         return replace(fitted, notes=(doubt, *fitted.notes))
-    if not otherwise and own.options.feature_map == "auto":
+    if asked.kernel_map is None and not otherwise and own.options.feature_map == "auto":
         mapped = own._replace(options=replace(own.options, feature_map="kernel"))
         otherwise = shapes_in_order(data, classes, mapped, np.random.default_rng(seed))
     shapes = [asked, *other, *otherwise]
@@ -137,8 +138,7 @@ def as_checked(
         return noise
     if float(counts @ drawn) < SETTINGS.fewest_trusted:
         return noise
-    # Samples that count more than others tell less than as many samples would.
-    n = float((counts @ drawn) ** 2 / (counts**2 @ drawn))
+    n = number_of_checks(counts, drawn)
     wrong = n * float(np.average((before != codes)[drawn], weights=counts[drawn]))
     before_least = 0.0 if wrong == 0 else betaincinv(wrong, n - wrong + 1, 0.025)
     before_most = 1.0 if wrong >= n else betaincinv(wrong + 1, n - wrong, 0.975)

@@ -179,8 +179,13 @@ def test_row_numbers_of_an_audit_in_another_order(table):
     Path("y.csv").write_text("id,kind\n0,c\n1,a\n2,b\n")
     found = read_samples(Source(table, "y.csv:kind", None, ["label", "name"]))
     assert found.labels.tolist() == ["c", "a", "b"]
-    Path("y.csv").write_text("id,kind\n7,c\n5,a\n3,b\n")  # ids of their own
-    assert len(read_samples(Source(table, "y.csv:kind", None, ["label", "name"]))) == 3
+    own = "id,kind\n7,c\n5,a\n3,b\n", "id,kind\n1,c\n2,a\n3,b\n"
+    for ids in (*own, "id,name,kind\n2,007,c\n0,8,a\n1,9,b\n"):  # the names tell the order
+        Path("y.csv").write_text(ids)
+        assert len(read_samples(Source(table, "y.csv:kind", None, ["label", "name"]))) == 3
+    np.save("x.npy", X)
+    Path("y.csv").write_text(own[1])
+    assert len(read_samples(Source("x.npy", "y.csv:kind"))) == 3
 
 
 def test_labels_of_another_number_of_rows_name_the_file(table):

@@ -32,7 +32,7 @@ class Settings:
     sure_of_moved: float = _setting(
         0.9,
         "how sure a map must then be of the samples that it takes for other classes, on average"
-        " (where it follows guesses: 0.63 to 0.83; two classes of two clusters each: 0.93 to 1)",
+        " (where it follows guesses: 0.47 to 0.89; two classes of two clusters each: 0.93 to 1)",
     )
     copies_left_out: int = _setting(
         10, "copies of a sample that are left out with it, at most, where its label is judged"
