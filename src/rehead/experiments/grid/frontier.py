@@ -154,9 +154,11 @@ def ranges(groups: Sequence[Group]) -> Iterator[Target]:
     if known.any():
         slack = 1e-3  # what is printed is rounded to a percent
         holds = (least - slack <= truth) & (truth <= most + slack)
-        share, width = holds[known].mean(), 100 * (most - least)[known].mean()
+        widths = 100 * (most - least)[known]
+        share, width = holds[known].mean(), widths.mean()
         text = "noise: the range holds the truth in >= 90 % of cells, at a mean width <= 12 points"
         said = f"{share:.0%} of {known.sum()}, {width:.0f} points wide"
+        said += f" (half of them at most {np.median(widths):.0f})"
         yield Target(text, bool(share >= 0.9 and width <= 12), said)
     off = np.abs(np.concatenate([g.auto("noise_rate") for g in told] or [truth]) - truth)
     if len(off):
