@@ -5,7 +5,8 @@
 
 Tasks of the accuracy grid whose features are one layer that no network was trained on. On the same
 data with other values of ``random_state``, and on subsets of 80 % of the rows: the standard
-deviation of the accuracy on clean test samples. What was measured is not measured again.
+deviation of the accuracy on clean test samples. What this version has measured is not measured
+again.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 from reporting import circumstances, write_json
 
-from rehead import ReheadWarning, RobustGaussianClassifier
+from rehead import ReheadWarning, RobustGaussianClassifier, __version__
 from rehead.experiments.cache import Cache
 from rehead.experiments.cell import Cell
 from rehead.experiments.grid.tasks import grid_cells
@@ -55,6 +56,7 @@ def measured(cell: Cell, cache: Cache) -> dict[str, Any]:
     n = len(task.train.y)
     subsets = [np.random.default_rng([s, n]).permutation(n)[: int(SHARE * n)] for s in SUBSETS]
     return {
+        "rehead": __version__,
         "random_state": [accuracy(task, np.arange(n), state) for state in STATES],
         "subsets": [accuracy(task, np.sort(rows), 0) for rows in subsets],
     }
@@ -82,7 +84,8 @@ def main() -> None:
     for task in asked.tasks:
         for cell in grid_cells([task], [asked.seed]):
             name = f"{task} {cell.kind}"
-            if cell.kind in asked.noise and name not in found["cells"]:
+            known = found["cells"].get(name, {}).get("rehead") == __version__
+            if cell.kind in asked.noise and not known:
                 found["cells"][name] = measured(cell, Cache.default())
                 found["circumstances"] = circumstances({"seed": asked.seed})
                 write_json(RESULTS, found)

@@ -126,3 +126,29 @@ def test_far_held_out_samples_do_not_bring_a_map_back():
         validation=({"one": X[1600:]}, noisy.labels[1600:]),
     )
     assert (model.predict({"one": new}) == true).mean() > 0.99
+
+
+def two_classes_of_two_clusters(n, seed):
+    """Clusters at the corners of a square; those of a class lie across from each other."""
+    rng = np.random.default_rng(seed)
+    cluster = rng.integers(4, size=n)
+    corners = np.array([[0, 0], [6, 6], [0, 6], [6, 0]])
+    return corners[cluster] + rng.normal(size=(n, 2)), cluster // 2
+
+
+@pytest.mark.parametrize(("seed", "rate"), [(5, 0.0), (10, 0.0), (11, 0.0), (11, 0.15)])
+@pytest.mark.parametrize("layers", [False, True], ids=["classifier", "ensemble"])
+def test_classes_that_seem_far_apart_may_still_have_another_shape(seed, rate, layers):
+    """A line between them is a bad guess, but a sure one: it is chance on which side each ends."""
+    X, true = two_classes_of_two_clusters(2000, seed)
+    y = noise.uniform(true, rate, random_state=0).labels
+    if layers:
+        model = LayerEnsemble(random_state=0).fit(
+            {"one": X[:1600]}, y[:1600], validation=({"one": X[1600:]}, y[1600:])
+        )
+        assert (model.predict({"one": X}) == true).mean() > 0.99
+        return
+    model = RobustGaussianClassifier(random_state=0).fit(X, y)
+    assert (model.predict(X) == true).mean() > 0.99
+    found = model.noise_
+    assert found.least <= np.mean(y != true) <= found.most

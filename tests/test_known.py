@@ -26,7 +26,7 @@ def test_suggested_labels_are_not_trusted_but_may_have_changed():
     found = check_known(words, before, codes, np.arange(2))
     assert found.trusted.tolist() == [True, False, False, True]
     assert found.uncorrected.tolist() == before
-    with pytest.raises(ValueError, match="The label of row 2 is 0, and 1 in uncorrected"):
+    with pytest.raises(ValueError, match="The label of row 2 is 0 in y and 1 in uncorrected"):
         check_known(words, [1, 1, 1, 0], codes, np.arange(2))
 
 

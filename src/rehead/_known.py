@@ -53,7 +53,7 @@ def check_known(trusted: Any, uncorrected: Any, codes: Array, classes: Array) ->
     """What users know of labels beside what they say."""
     known = check_trusted(trusted, len(codes))
     changed = known.trusted
-    if changed is not None and (words := _words_of(trusted, len(codes))) is not None:
+    if changed is not None and (words := _words_of(trusted)) is not None:
         changed = words != ""
     before = check_uncorrected(uncorrected, codes, changed, classes)
     return _if_drawn_at_random(known._replace(uncorrected=before), codes, classes)
@@ -96,7 +96,7 @@ def check_trusted(trusted: Any, n: int) -> Known:
     >>> check_trusted(["random", "suggested"], 2)[:2]
     (array([ True, False]), array([ True, False]))
     """
-    words = _words_of(trusted, n)
+    words = _words_of(trusted)
     if words is None:
         mask = check_mask(trusted, n, "trusted")
         return Known(mask, mask)
@@ -105,15 +105,22 @@ def check_trusted(trusted: Any, n: int) -> Known:
         raise ValueError(
             f"trusted has {strange[0]!r}. It must be a boolean mask with one entry for each of the "
             f"{n} rows, or {RANDOM!r} for rows that were drawn at random and checked, {CHOSEN!r} "
-            "for rows that were checked because they looked wrong, and '' for all others."
+            f"for rows that were checked because they looked wrong, {SUGGESTED!r} for labels that "
+            "a model changed and nobody checked, and '' for all others."
+        )
+    if words.shape != (n,):
+        raise ValueError(
+            f"trusted has words for {len(words)} rows, and there are {n}. Say it of every row, in "
+            "their order: '' where nobody checked the label ('no' in a file, whose last lines are "
+            "not read if they are blank)."
         )
     return Known((words == RANDOM) | (words == CHOSEN), words == RANDOM)
 
 
-def _words_of(trusted: Any, n: int) -> Array | None:
+def _words_of(trusted: Any) -> Array | None:
     """What is said of each row; None where that is not said in words."""
     array = None if trusted is None else as_column(trusted)
     is_text = array is not None and any(isinstance(word, str) for word in array.ravel())
-    if array is None or not is_text or array.shape != (n,):
+    if array is None or not is_text or array.ndim != 1:
         return None
     return np.array(["" if word is None or word != word else str(word) for word in array])

@@ -175,10 +175,11 @@ def check_uncorrected(
         row = int(changed.argmax())
         now, then = (classes[each[row]].item() for each in (codes, before))
         raise ValueError(
-            f"The label of row {row} is {now!r}, and {then!r} in uncorrected, but it is not "
-            "trusted. Pass trusted= for labels that were put right: 'chosen' for those that were "
-            "checked because they looked wrong, 'random' for those that were drawn at random, "
-            "'suggested' for labels that a model changed and nobody checked."
+            f"The label of row {row} is {now!r} in y and {then!r} in uncorrected, and trusted does "
+            "not say why. Give every row whose label has changed a word in trusted: 'chosen' if "
+            "somebody checked it because it looked wrong, 'random' if it was drawn at random and "
+            "checked, 'suggested' if a model changed it and nobody checked it. If nobody changed "
+            "it, uncorrected is of other rows, or in another order: bring it into that of y."
         )
     if may_differ is None:
         raise ValueError(

@@ -211,7 +211,7 @@ class RobustGaussianClassifier(ClassifierMixin, BaseEstimator):
         executor : concurrent.futures.Executor, optional
             Who works on features on disk. Default: threads. Results are the same to the last bit.
         uncorrected : array-like of shape (n_samples,), optional
-            Labels before some (``trusted`` now) were put right: the noise is read off these.
+            Labels before some were put right, or "suggested": the noise is read off these.
         checkpoint : path, optional
             Folder from which the same fit goes on after a kill: :func:`rehead.scale.checkpoint`.
 

@@ -10,15 +10,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import mannwhitneyu
 
-from rehead._typing import Array, some_rows
+from rehead._known import NO_CHANCE
+from rehead._typing import Array
 from rehead.fitted import FittedGaussians
 from rehead.gaussian import ByClass
 from rehead.gaussian.kernels import evenly_spaced
 from rehead.gaussian.probability import corrected_nll
 from rehead.gaussian.settings import SETTINGS
-
-NO_CHANCE = 1e-6
-"""What is less probable than this is no chance."""
 
 
 def doubt_about_draw(fitted: FittedGaussians, data: ByClass) -> str | None:
@@ -58,6 +56,41 @@ def doubt_about_trusted(fitted: FittedGaussians, data: ByClass) -> str | None:
     )
 
 
+def number_of_checks(counts: Array, drawn: Array) -> float:
+    """How many samples tell as much as those that were drawn, of which some may count more.
+
+    Examples
+    --------
+    >>> number_of_checks(np.array([1.0, 1.0, 1.0, 3.0]), np.array([True, True, False, False]))
+    2.0
+    >>> round(number_of_checks(np.array([1.0, 3.0]), np.ones(2, bool)), 2)
+    1.6
+    """
+    total = float(counts @ drawn)
+    return total**2 / float(counts**2 @ drawn) if total else 0.0
+
+
+def doubt_about_corrections(fitted: FittedGaussians, data: ByClass) -> str | None:
+    """What to say where no checked label was wrong, and far more labels look so.
+
+    Mostly the corrected labels were not put into y.
+    """
+    if data.drawn is None or data.uncorrected is None or fitted.noise is None:
+        return None
+    n = number_of_checks(data.counts, data.drawn)
+    if not n or (data.noisy_codes != data.codes)[data.drawn].any():
+        return None
+    most = 1.0 - 0.025 ** (1.0 / n)  # that none of n is wrong is then no chance (as_checked)
+    if not fitted.noise.least > most:
+        return None
+    return (
+        f"None of the {n:.0f} trusted labels that were drawn at random was wrong before, but by "
+        f"the features {fitted.noise.wrong:.0%} of all labels are. If some of the trusted ones "
+        "were corrected, put the corrected labels into y. If all were right, believe them, not "
+        "the features."
+    )
+
+
 def _drawn_and_others(data: ByClass) -> tuple[Array, Array]:
     """Rows whose labels were drawn at random, and some of those that nobody checked."""
     nothing = np.zeros(len(data.codes), bool)
@@ -73,20 +106,11 @@ def _nats(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:
     """How unlikely labels were before any was corrected, each row judged without itself."""
     noise = fitted.noise
     assert noise is not None
-    p = noise.posterior(_joint_scores(fitted, data, rows))
+    p = noise.posterior(fitted.joint_scores(data, rows))
     return corrected_nll(p, data.noisy_codes[rows], noise.transition)
 
 
 def _disagrees(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:
     """Whether each row is taken for another class than its label says, without itself."""
-    best: Array = _joint_scores(fitted, data, rows).argmax(axis=1) != data.codes[rows]
+    best: Array = fitted.joint_scores(data, rows).argmax(axis=1) != data.codes[rows]
     return best
-
-
-def _joint_scores(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:
-    X, every = some_rows(data.X, rows), np.ones(len(rows), bool)
-    return fitted.without_themselves(X, data.codes[rows], every, _joint)[0]
-
-
-def _joint(scores: Array, joint: Array, codes: Array) -> Array:
-    return joint

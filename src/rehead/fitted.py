@@ -12,11 +12,11 @@ from typing import Any, Self
 import numpy as np
 
 from rehead._perrow import number_type
-from rehead._typing import Array, Features, MappedFeatures, row_spans
+from rehead._typing import Array, Features, MappedFeatures, row_spans, some_rows
 from rehead.files import persist
 from rehead.fingerprint import KnownRows, Recognised
 from rehead.fittedfile import check_gaussians, gaussians_of, unmapped_of, unmapped_to_arrays
-from rehead.gaussian import Composition, NoiseModel, TiedGaussians
+from rehead.gaussian import ByClass, Composition, NoiseModel, TiedGaussians
 from rehead.gaussian.kernel_map import KernelMap
 from rehead.gaussian.kernels import whiten
 from rehead.gaussian.leave_one_out import leave_one_out_scores
@@ -208,6 +208,11 @@ class FittedGaussians:
         told = Told(codes, folds)
         return self.leave_out(X, told, inside.only(leave_out), reduce), found.known
 
+    def joint_scores(self, data: ByClass, rows: Array) -> Array:
+        """Scores of some rows of the fit by all that judges them, each without itself."""
+        X, every = some_rows(data.X, rows), np.ones(len(rows), bool)
+        return self.without_themselves(X, data.codes[rows], every, _joint)[0]
+
     def leave_out(self, X: Features, told: Told, inside: Composition, reduce: JointReduce) -> Array:
         """Reduced scores of rows of which that much is inside, and which are in these folds."""
         mapped, even = self.mapped(X), self.gaussians.without_priors()
@@ -315,3 +320,7 @@ class FittedGaussians:
             way=settings.get("way", ""),
             told=settings.get("told", 0),
         )
+
+
+def _joint(scores: Array, joint: Array, codes: Array) -> Array:
+    return joint

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rehead._typing import Array, some_rows
+from rehead._typing import Array
 from rehead.fingerprint import KnownRows
 from rehead.fitted import FittedGaussians
 from rehead.gaussian import ByClass, Composition, Fit, NoiseModel, estimate
@@ -26,6 +26,7 @@ from rehead.gaussian.threads import own_threads
 from rehead.gaussian.training import clearly_better
 from rehead.gaussian.typical import Map, Reference, make_reference
 from rehead.gaussian.unmapped import unmapped_gaussians
+from rehead.nearcopies import doubt_about_copies
 from rehead.repeated import Repeated, without_repetition
 from rehead.verdicts import Told
 
@@ -59,13 +60,19 @@ def fit_gaussians(
     >>> fitted.gaussians.means.ravel(), fitted.class_totals
     (array([1., 8.]), array([2., 2.]))
     """
+    return shapes_in_order(data, classes, choice, rng)[0]
+
+
+def shapes_in_order(
+    data: ByClass, classes: Array, choice: Choice, rng: np.random.Generator
+) -> list[FittedGaussians]:
+    """With a map and without, what the noisy labels prefer first; or the only one that there is."""
     rows = _rows_to_fit(data, choice)
     straight, mapped = _both_shapes(rows, classes, choice, rng)
     if straight is None or mapped is None:
-        found = straight or mapped
-        assert found is not None
-        return found
-    return mapped if _is_still_better(mapped, straight, rows.different) else straight
+        return [found for found in (straight, mapped) if found is not None]
+    better = _is_still_better(mapped, straight, rows.different)
+    return [mapped, straight] if better else [straight, mapped]
 
 
 def fit_both_shapes(
@@ -92,8 +99,17 @@ def _both_shapes(
     mapped = None if kernel_map is None else _fit(rows, classes, choice, rng, kernel_map)
     asked_for = choice.options.feature_map == "kernel"
     if mapped is not None and (asked_for or mapped.noise is None):
-        return BothShapes(None, mapped)
-    return BothShapes(_fit(rows, classes, choice, as_if_none), mapped)
+        straight = None
+    else:
+        straight = _fit(rows, classes, choice, as_if_none)
+    doubt = doubt_about_copies(rows.different) if choice.estimator in LEAVING_OUT else None
+    return BothShapes(*(_with_note(found, doubt) for found in (straight, mapped)))
+
+
+def _with_note(fitted: FittedGaussians | None, note: str | None) -> FittedGaussians | None:
+    if fitted is None or note is None:
+        return fitted
+    return replace(fitted, notes=(*fitted.notes, note))
 
 
 def _is_still_better(mapped: FittedGaussians, straight: FittedGaussians, data: ByClass) -> bool:
@@ -105,51 +121,52 @@ def _is_still_better(mapped: FittedGaussians, straight: FittedGaussians, data: B
     doubtful = data.doubtful
     rows = doubtful[evenly_spaced(len(doubtful), SETTINGS.noise_sample)]
     counts = np.ones(len(rows)) if data.weights is None else data.weights[rows]
-    now, before = (_joint_scores(fitted, data, rows) for fitted in (mapped, straight))
+    now, before = (fitted.joint_scores(data, rows) for fitted in (mapped, straight))
     told = Scored(before, data.evidence[rows], counts, of=float(data.counts.sum()))
+    assert mapped.noise is not None
+    assert straight.noise is not None
+    on_map, as_they_are = mapped.noise.posterior(now), straight.noise.posterior(before)
+    sure = sure_where_moved(on_map, as_they_are, counts)
     return clearly_better(
-        _label_nats(mapped, told._replace(scores=now)),
-        _label_nats(straight, told),
+        corrected_nll(on_map, told.codes, mapped.noise.transition),
+        corrected_nll(as_they_are, told.codes, straight.noise.transition),
         counts,
-        gain_asked_of_map(straight, told, SETTINGS.clear_gain),
+        gain_asked_of_map(straight, told, sure, SETTINGS.clear_gain),
         SETTINGS.errors_in_the_end,
     )
 
 
-def gain_asked_of_map(straight: FittedGaussians, told: Scored, usual: float) -> float:
+def sure_where_moved(mapped: Array, straight: Array, counts: Array) -> float:
+    """How sure a map is of the samples that it takes for other classes; 0 if there are none.
+
+    Examples
+    --------
+    >>> straight = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]])
+    >>> mapped = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
+    >>> round(sure_where_moved(mapped, straight, np.ones(3)), 2)
+    0.7
+    """
+    moved = mapped.argmax(axis=1) != straight.argmax(axis=1)
+    weight = float(counts @ moved)
+    return float((counts * moved) @ mapped.max(axis=1)) / weight if weight else 0.0
+
+
+def gain_asked_of_map(straight: FittedGaussians, told: Scored, sure: float, usual: float) -> float:
     """Nats per label by which a map must be better than features as they are; ``usual`` or more.
 
     Where these show that labels of hard samples are guesses, a map mostly learns to guess. Only
-    where classes have another shape, which looks the same, it is better by far. If classes are far
-    apart as they are, which needs no labels to see, their shape is no other one: no gain is enough.
+    where classes have another shape, which looks the same, it is better by far. If classes seem far
+    apart as they are, no gain is enough unless the map is ``sure`` of the samples that it takes for
+    other classes: of guesses it is not.
     """
     noise = straight.noise
     if noise is None or not are_guesses(noise):
         return usual
     posterior = posterior_of_margins(noise, told)
-    if posterior is None:
+    if posterior is None or sure >= SETTINGS.sure_of_moved:
         return SETTINGS.gain_over_guesses
     overlap = float(np.average(1.0 - posterior.max(axis=1), weights=told.counts))
     return np.inf if overlap < SETTINGS.far_apart else SETTINGS.gain_over_guesses
-
-
-def _joint_scores(fitted: FittedGaussians, data: ByClass, rows: Array) -> Array:
-    """Scores of some rows, each judged without itself."""
-    every = np.ones(len(rows), bool)
-    X, codes = some_rows(data.X, rows), data.codes[rows]
-    joint, _ = fitted.without_themselves(X, codes, every, _joint)
-    return joint
-
-
-def _label_nats(fitted: FittedGaussians, told: Scored) -> Array:
-    """How unlikely the noisy labels of these rows are."""
-    noise = fitted.noise
-    assert noise is not None
-    return corrected_nll(noise.posterior(told.scores), told.codes, noise.transition)
-
-
-def _joint(scores: Array, joint: Array, codes: Array) -> Array:
-    return joint
 
 
 def _fit(

@@ -1,11 +1,11 @@
 """Trusted labels choose: a handful that was drawn at random, and found or made right.
 
 Whether labels are a machine's, nothing in noisy labels tells. Labels that are known to be right do:
-what is fitted as asked, and what would have been fitted otherwise, are compared by how likely they
-make these labels, each judged without itself. With so few labels, chance chooses too. So what was
-asked for stays, unless another way is better by a standard error. All this is done with the class
-shares of the training samples, from which the labels were drawn. Other shares, where they were
-asked for, come last.
+what is fitted as asked, and what would have been fitted otherwise (as a machine's labels, with a
+map or without, without a second opinion), are compared by how likely they make these labels, each
+judged without itself. With so few labels, chance chooses too. So what was asked for stays, unless
+another way is better by a standard error. All this is done with the class shares of the training
+samples, from which the labels were drawn. Other shares, where they were asked for, come last.
 
 Labels that were checked because they looked wrong are not a fair sample. They are right, and count
 as such in every fit, but they choose nothing. What is measured of the noise, or decided by how
@@ -25,9 +25,14 @@ from scipy.optimize import minimize_scalar
 from scipy.special import betaincinv
 
 from rehead._typing import Array, Known, some_rows
-from rehead.fairsample import doubt_about_draw, doubt_about_trusted
+from rehead.fairsample import (
+    doubt_about_corrections,
+    doubt_about_draw,
+    doubt_about_trusted,
+    number_of_checks,
+)
 from rehead.fitted import FittedGaussians
-from rehead.fitting import fit_gaussians
+from rehead.fitting import fit_gaussians, shapes_in_order
 from rehead.gaussian import ByClass, NoiseModel
 from rehead.gaussian.calibration import Calibration, Priors
 from rehead.gaussian.options import DEFAULT, MACHINE, Choice, resolve_options
@@ -63,23 +68,27 @@ def fit_with_trusted(
     if choice.estimator != DEFAULT or number_drawn(data) < SETTINGS.fewest_trusted:
         return fit_gaussians(data, classes, choice, rng)
     seed, own = int(rng.integers(2**31)), with_own_shares(choice)
-    asked, other = (
-        fit_gaussians(data, classes, c, np.random.default_rng(seed))
+    (asked, *otherwise), other = (
+        shapes_in_order(data, classes, c, np.random.default_rng(seed))
         for c in (own, other_choice(own))
     )
     if (doubt := doubt_about_draw(asked, data)) is not None:
         chosen = data.with_known(data.known._replace(drawn=None))
         fitted = fit_gaussians(chosen, classes, choice, np.random.default_rng(seed))
         return replace(fitted, notes=(doubt, *fitted.notes))
-    ways = [asked, other, *(f.without_second() for f in (asked, other) if f.second is not None)]
+    if asked.kernel_map is None and not otherwise and own.options.feature_map == "auto":
+        mapped = own._replace(options=replace(own.options, feature_map="kernel"))
+        otherwise = shapes_in_order(data, classes, mapped, np.random.default_rng(seed))
+    shapes = [asked, *other, *otherwise]
+    ways = [*shapes, *(shape.without_second() for shape in shapes if shape.second is not None)]
     # Copies of a sample are one that was checked.
     different = without_repetition(data).different
     seen = [judged(way, different) for way in ways]
     best = first_unless_better(seen)
     noise = as_checked(ways[best].noise, different.known, different.codes, different.counts)
     told = replace(ways[best], told=seen[best].number, noise=noise)
-    if (doubt := doubt_about_trusted(told, data)) is not None:
-        told = replace(told, notes=(doubt, *told.notes))
+    doubts = doubt_about_trusted(told, data), doubt_about_corrections(asked, different)
+    told = replace(told, notes=(*filter(None, doubts), *told.notes))
     told = with_slope(told, seen[best].slope())
     return with_shares(told, choice.options.with_priors(classes).priors)
 
@@ -129,8 +138,7 @@ def as_checked(
         return noise
     if float(counts @ drawn) < SETTINGS.fewest_trusted:
         return noise
-    # Samples that count more than others tell less than as many samples would.
-    n = float((counts @ drawn) ** 2 / (counts**2 @ drawn))
+    n = number_of_checks(counts, drawn)
     wrong = n * float(np.average((before != codes)[drawn], weights=counts[drawn]))
     before_least = 0.0 if wrong == 0 else betaincinv(wrong, n - wrong + 1, 0.025)
     before_most = 1.0 if wrong >= n else betaincinv(wrong + 1, n - wrong, 0.975)

@@ -27,6 +27,10 @@ def test_missing_values_are_no_wrong_labels(samples):
     assert len(ordinary) == 2000 - n
     assert report.noise_rate > 0.3  # which counts them, as its documentation says
     assert abs(ordinary.noise_rate - model.noise_.wrong) < 0.03
+    own = ordinary.quality * (1 - ordinary.quality)
+    error = np.hypot(model.noise_.rate_error, np.sqrt(own.mean() / len(own)))
+    assert ordinary.noise_rate_error == pytest.approx(error) != report.noise_rate_error
+    assert headline_of(report).error == ordinary.noise_rate_error
     assert ordinary.noise_least <= (y != true).mean() <= ordinary.noise_most
     said = str(report).splitlines()
     assert said[0].startswith("2000 labels: about 1")

@@ -154,7 +154,9 @@ def test_mistakes_name_the_fix(files, run, refuse):
     assert "rehead features run --data run:train" in run("head", "run", code=1)
     assert "--data run/:test" in run("head", "run/:test", code=1)
     np.save("few.npy", y[:9])
-    assert "450 rows and y has 9 labels" in run("head", "store", "--labels", "few.npy", code=1)
+    assert "few.npy has 9 labels, and store has 450 rows" in run(
+        "head", "store", "--labels", "few.npy", code=1
+    )
     np.save("other.npy", np.where(y == "ant", "ape", y))
     assert "not fitted on these labels: 'ape'" in run(
         "head", "store", "--labels", "other.npy", code=1

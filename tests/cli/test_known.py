@@ -42,3 +42,15 @@ def test_what_cannot_be_read_is_named(folder):
         check_known_rows({"trusted": "checked", "uncorrected": None}, "mine:loader")
     with pytest.raises(ValueError, match=r"neither a column of .*t\.csv"):
         check_known_rows({"trusted": "chekced", "uncorrected": None}, "t.csv")
+
+
+def test_other_numbers_of_rows_are_told_before_the_work(folder):
+    np.save("few.npy", np.arange(5) < 3)
+    np.save("before.npy", np.arange(6) % 2)
+    for name in ("trusted", "uncorrected"):
+        known = {"trusted": "checked.npy", "uncorrected": "before.npy", name: "few.npy"}
+        with pytest.raises(ValueError, match=rf"--{name} few.npy has 5 rows, and t.csv has 6\."):
+            check_known_rows(known, "t.csv")
+    with pytest.raises(ValueError, match=r"before.npy has 6 rows, and --trusted few.npy has 5\."):
+        check_known_rows({"trusted": "few.npy", "uncorrected": "before.npy"}, "mine:loader")
+    check_known_rows({"trusted": "checked.npy", "uncorrected": "before.npy"}, "t.csv")

@@ -9,6 +9,8 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from rehead import LayerEnsemble, noise
+from rehead.cli.next_steps import _free_name
+from rehead.files.samples import Source
 
 
 @pytest.fixture
@@ -162,6 +164,17 @@ def test_trusted_labels_are_not_forgotten(machine, succeed):
     run(succeed, second["fit again"])
 
 
+def test_labels_that_were_checked_are_left_alone_and_it_is_said(table, succeed):
+    wrong = np.flatnonzero(table["kind"] != table["truth"])[:10]
+    chosen = np.where(np.isin(np.arange(300), wrong), "chosen", "")  # somebody kept them
+    table.drop(columns="truth").assign(checked=chosen).to_csv("t.csv", index=False)
+    options = ("t.csv", "--labels", "kind", "--ids", "name", "--ignore", "town")
+    succeed("fit", *options, "--trusted", "checked", "-o", "head")
+    said = succeed("audit", "head", *options, "--ignore", "checked", "--corrected", "c.csv")
+    assert "10 more look wrong, but were checked: they are left alone." in said
+    assert not pd.read_csv("c.csv")["changed"][wrong].any()
+
+
 def test_files_of_trusted_labels_are_not_written_over(machine, succeed, fail):
     machine[["checked"]].replace("", "no").to_csv("corrected.csv", index=False)
     places = ("--trusted", "corrected.csv:checked", "--ignore", "checked,before")
@@ -170,7 +183,30 @@ def test_files_of_trusted_labels_are_not_written_over(machine, succeed, fail):
     assert "--corrected new-corrected.csv" in told["correct"]
     run(succeed, told["correct"])
     run(succeed, told["fit again"])
-    assert "would be lost" in fail(*AUDIT, "--corrected", "corrected.csv")
+    for table in ("m.csv", "nowhere.csv"):  # before the work, whatever is audited
+        said = fail("audit", "head", table, "--labels", "kind", "--corrected", "corrected.csv")
+        assert "would be lost" in said
+
+
+def test_files_of_trusted_labels_are_of_the_samples_of_the_fit(machine, succeed):
+    machine[["checked"]].replace("", "no").to_csv("checked.csv", index=False)
+    options = ("--labels", "kind", "--ignore", "checked,before")
+    succeed("fit", "m.csv", *options, "--trusted", "checked.csv:checked", "-o", "head")
+    audit = ("audit", "head", "m.csv", *options, "--corrected", "c.csv")
+    assert "--trusted c.csv:trusted" in commands(succeed(*audit))["fit again"]
+    machine.sample(frac=1, random_state=0).to_csv("m.csv", index=False)
+    assert "--trusted TRUSTED" in commands(succeed(*audit))["fit again"]
+    assert "trusted" not in pd.read_csv("c.csv").columns
+
+
+def test_a_name_is_free_that_is_not_taken():
+    names = ["corrected.csv", "new-corrected.csv:label", None, "new-2-corrected.csv"]
+    source = Source("x.npy", labels="corrected.csv:label")
+    found = [_free_name("corrected.csv", source, names[:n]) for n in range(5)]
+    assert found == ["new-corrected.csv"] * 2 + ["new-2-corrected.csv"] * 2 + [
+        "new-3-corrected.csv"
+    ]
+    assert _free_name("corrected.csv", Source("x.npy"), []) == "corrected.csv"
 
 
 def test_trusted_labels_that_are_not_found_are_asked_for(machine, succeed):

@@ -9,7 +9,7 @@ import urllib.request
 import numpy as np
 import pytest
 
-from rehead import ReheadWarning, RobustGaussianClassifier
+from rehead import LayerEnsemble, ReheadWarning, RobustGaussianClassifier
 from rehead.files.cleaned import CleanedFolder, Cleaning
 from rehead.files.samples import Source
 from rehead.files.tables import read_table
@@ -165,3 +165,68 @@ def test_review_prints_an_address_that_opens_and_ends_in_order(folder, end):
     assert "Traceback" not in errors
     assert "Error" not in errors
     assert [p.name for p in folder.glob("decisions.sqlite*")] == ["decisions.sqlite"]
+
+
+@pytest.fixture
+def told(folder):
+    """The same with a head that was told of 40 checked labels, of which two were put right."""
+    y = np.load("y.npy")
+    checked = np.where(np.arange(120) % 3 == 0, "random", "")
+    y_now = np.where(checked == "random", np.load("clean.npy"), y)
+    assert (y_now != y).sum() == 2
+    lines = [f"{now},{was},{word}" for now, was, word in zip(y_now, y, checked, strict=True)]
+    (folder / "l.csv").write_text("label,before,checked\n" + "\n".join(lines) + "\n")
+    return ("X.npy", "--labels", "l.csv:label"), y
+
+
+def decide_all(head, source):
+    subject = open_subject(head, source)
+    with open_log(subject, "told.sqlite") as log:
+        for row in subject.suspects.tolist():
+            old, new = (
+                label_to_json(a[row]) for a in (subject.report.given, subject.report.suggested)
+            )
+            line = Line(str(row), "suggestion", old, new, "suspect")
+            log.append([Entry(f"client-{row}", "decision", "Ann", [line], subject.head)])
+    return subject.suspects
+
+
+def test_what_a_head_was_told_before_a_review_is_not_forgotten(folder, told, succeed, fail):
+    labels, y = told
+    known = ("--trusted", "l.csv:checked", "--uncorrected", "l.csv:before")
+    succeed("fit", *labels, *known, "-o", "told.st")
+    suspects = decide_all("told.st", Source("X.npy", "l.csv:label"))
+    assert len(suspects) == 3
+    apply = ("apply", "told.st", *labels, "--log", "told.sqlite")
+    assert "would be lost" in fail(*apply, "-o", "l.csv")
+    succeed(*apply, "-o", "c.csv", "--new-head", "new.st")
+    table = read_table(folder / "c.csv")
+    right = np.load("clean.npy")
+    assert table.values("label").tolist() == right.tolist()
+    assert table.values("uncorrected").tolist() == y.tolist()  # before anybody put one right
+    words = np.where(np.arange(120) % 3 == 0, "random", "")
+    words[suspects] = np.where(words[suspects] == "random", "random", "chosen")
+    assert table.cells("trusted").tolist() == words.tolist()
+    # The command in the docs, and what the new head remembers.
+    again = ("--trusted", "c.csv:trusted", "--uncorrected", "c.csv:uncorrected")
+    succeed("fit", "X.npy", "--labels", "c.csv:label", *again, "-o", "other.st")
+    new, other = LayerEnsemble.load("new.st"), LayerEnsemble.load("other.st")
+    assert new.inputs_.known_from == other.inputs_.known_from
+    assert new.explain() == other.explain()
+    subject = open_subject("new.st", Source("X.npy", "c.csv:label"))
+    assert subject.known.trusted.tolist() == words.tolist()
+    with pytest.warns(ReheadWarning, match="are not found, or have changed.*forgets them"):
+        open_subject("new.st", Source("X.npy", "y.npy"))
+
+
+def test_without_a_file_of_it_a_new_head_asks_for_what_was_checked(told, succeed):
+    labels, _ = told
+    succeed("fit", *labels, "-o", "told.st")
+    decide_all("told.st", Source("X.npy", "l.csv:label"))
+    apply = ("apply", "told.st", *labels, "--log", "told.sqlite")
+    succeed(*apply, "-o", "c.npy", "--new-head", "new.st")
+    told = LayerEnsemble.load("new.st").inputs_.known_from
+    assert sorted(told) == ["checked", "samples"]
+    np.save("noisy.npy", np.where(np.arange(120) % 7, np.load("clean.npy"), "cat"))
+    said = succeed("audit", "new.st", "X.npy", "--labels", "noisy.npy")
+    assert "--trusted TRUSTED" in said

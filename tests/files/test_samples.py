@@ -171,6 +171,29 @@ def test_labels_in_another_order_than_the_samples(table, store):
     assert read_samples(Source(store, "y.csv:kind")).labels.tolist() == ["c", "a", "b"]
 
 
+def test_row_numbers_of_an_audit_in_another_order(table):
+    """Samples without ids are called by their row numbers there, whatever columns they have."""
+    Path("y.csv").write_text("id,kind\n2,c\n0,a\n1,b\n")
+    with pytest.raises(ValueError, match=r"in another order than the samples: .*'id'"):
+        read_samples(Source(table, "y.csv:kind", None, ["label", "name"]))
+    Path("y.csv").write_text("id,kind\n0,c\n1,a\n2,b\n")
+    found = read_samples(Source(table, "y.csv:kind", None, ["label", "name"]))
+    assert found.labels.tolist() == ["c", "a", "b"]
+    own = "id,kind\n7,c\n5,a\n3,b\n", "id,kind\n1,c\n2,a\n3,b\n"
+    for ids in (*own, "id,name,kind\n2,007,c\n0,8,a\n1,9,b\n"):  # the names tell the order
+        Path("y.csv").write_text(ids)
+        assert len(read_samples(Source(table, "y.csv:kind", None, ["label", "name"]))) == 3
+    np.save("x.npy", X)
+    Path("y.csv").write_text(own[1])
+    assert len(read_samples(Source("x.npy", "y.csv:kind"))) == 3
+
+
+def test_labels_of_another_number_of_rows_name_the_file(table):
+    Path("y.csv").write_text("kind\na\nb\n")
+    with pytest.raises(ValueError, match=r"--labels y.csv has 2 labels, and .* has 3 rows"):
+        read_samples(Source(table, "y.csv:kind", None, ["label", "name"]))
+
+
 def test_known_columns(table):
     frame = pd.read_csv(table)
     frame[["q", "label", "p"]].to_csv("u.csv", index=False)

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from rehead import RobustGaussianClassifier, noise
 from rehead.gaussian.calibration import Priors, calibrate
 from rehead.gaussian.rows import group_by_class
 from rehead.gaussian.settings import SETTINGS
@@ -162,3 +163,19 @@ def test_the_best_rows_that_count_stand_for_a_class(blobs):
     rows = rows_of(X, y, 3, weights=weights)
     found = rows.no_class_empty(np.where(y == 2, 0.0, 1.0), rank_by)
     np.testing.assert_array_equal(found[of_class[3:]], [0.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize("name", ["auto", "anchored", "mixture"])
+@pytest.mark.parametrize(("seed", "flagged"), [(1, 0), (3, 2), (13, 0), (23, 2)])
+def test_a_flag_that_says_outright_which_class_it_is_does_no_harm(name, seed, flagged):
+    """Trust in labels left no spread of it: others were drowned, or distances overflowed."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(3, p=[0.5, 0.3, 0.2], size=900)
+    X = np.c_[rng.normal(size=(900, 5)) + 1.6 * np.eye(3, 5)[y], y == flagged]
+    labels = noise.uniform(y, 0.2, random_state=1).labels
+    with_flag, without = (
+        RobustGaussianClassifier(name, random_state=0).fit(Z, labels) for Z in (X, X[:, :5])
+    )
+    right = with_flag.predict(X) == y
+    assert right[y == flagged].all()
+    assert right.mean() > (without.predict(X[:, :5]) == y).mean()

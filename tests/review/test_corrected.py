@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from rehead.audit.known import KnownRows
 from rehead.files.tables import read_table
-from rehead.review.corrected import corrected_labels, write_corrected
+from rehead.review.corrected import corrected_labels, known_after, write_corrected
 from rehead.review.draws import Shown
 
 
@@ -73,3 +74,34 @@ def test_json_and_npy(corrected, tmp_path):
 def test_another_ending_is_refused(corrected, tmp_path):
     with pytest.raises(ValueError, match=r"\.csv or \.parquet or \.npy or \.json"):
         write_corrected(tmp_path / "c.xlsx", corrected[2])
+
+
+def test_what_the_head_was_told_before_is_still_known(corrected, tmp_path):
+    desk, rows, found = corrected  # decided: rows[0] and rows[1]
+    other = int(np.setdiff1d(np.arange(len(desk.report)), rows)[0])
+    words = np.full(len(found.ids), "", "U9")
+    words[[rows[1], rows[3], other]] = "random", "suggested", "chosen"
+    before = found.given.copy()
+    before[[rows[3], other]] = before[[other, rows[3]]]
+    known = known_after(found, KnownRows(words, before))
+    told = known.trusted[[*rows[:4], other]].tolist()
+    assert told == ["chosen", "random", "", "suggested", "chosen"]
+    assert known.uncorrected is before
+    write_corrected(tmp_path / "c.csv", found, KnownRows(words, before))
+    table = read_table(tmp_path / "c.csv")
+    assert table.cells("trusted").tolist() == known.trusted.tolist()
+    assert table.values("uncorrected").tolist() == before.tolist()
+    assert table.values("given").tolist() == found.given.tolist()
+
+
+def test_what_labels_were_is_known_if_nobody_checked_any_before(corrected):
+    found = corrected[2]
+    words = np.full(len(found.ids), "", "U9")
+    before = np.roll(found.given, 1)
+    # Also where a model has changed all labels that are not as they came.
+    assert known_after(found, KnownRows(words, before)).uncorrected is before
+    for first in (None, KnownRows(words), KnownRows(np.where(words == "", "suggested", ""))):
+        assert known_after(found, first).uncorrected is found.given
+    words[3] = "random"  # and what this one was, nobody has said
+    assert known_after(found, KnownRows(words)).uncorrected is None
+    assert "uncorrected" not in found.columns(KnownRows(words))

@@ -132,7 +132,7 @@ def test_the_export_has_old_and_new_labels_who_and_when(client):
     found = client.get("/export.csv")
     assert "attachment" in found.headers["content-disposition"]
     lines = found.text.splitlines()
-    assert lines[0] == "id,label,given,changed,weight,trusted,status,who,when,why"
+    assert lines[0] == "id,label,given,changed,weight,trusted,status,who,when,why,uncorrected"
     assert len(lines) == 301
     assert sum("Ann" in line for line in lines) == 1
 

@@ -55,9 +55,9 @@ def audit_files(
     return audit_source(model, Source(data, labels, ids, ignore)).report
 
 
-def audit_source(model: str | Path, source: Source) -> FileAudit:
-    """As :func:`audit_files`, with the samples."""
-    judge = open_model(model)
+def audit_source(model: str | Path | SavedJudge, source: Source) -> FileAudit:
+    """As :func:`audit_files`, with the samples; the model may be open already."""
+    judge = open_model(model) if isinstance(model, (str, Path)) else model
     samples = read_samples(source, known_columns(judge))
     check_network(judge, samples)
     warn_of_strangers(judge, samples)

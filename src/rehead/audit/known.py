@@ -8,12 +8,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from rehead._typing import Array
 from rehead._validation import CHOSEN, RANDOM, SUGGESTED
+from rehead.audit.memory import (
+    CHECKED,
+    SAMPLES,
+    TRUSTED,
+    UNCORRECTED,
+    codes_of,
+    mark_of_numbers,
+    mark_of_samples,
+    memory_of,
+    remembered_places,
+)
 from rehead.audit.report import LabelReport
 from rehead.files.places import Place, locate
 from rehead.files.samples import Source, check_beside
@@ -49,27 +60,48 @@ class KnownRows(NamedTuple):
         assert self.trusted is not None
         return self._replace(trusted=np.where(changed & ~self.is_trusted, SUGGESTED, self.trusted))
 
+    def to_remember(
+        self, layers: Mapping[str, Any], labels: Array, classes: Array
+    ) -> dict[str, str]:
+        """What a head remembers of it: where it was read, and marks of the samples and labels.
 
-def known_again(report: LabelReport, source: Source) -> KnownRows | None:
+        Examples
+        --------
+        >>> known = KnownRows(np.array(["random", ""]), places={"trusted": "t.csv:checked"})
+        >>> list(known.to_remember({"x": np.eye(2)}, np.array([0, 1]), np.array([0, 1])))
+        ['trusted', 'samples', 'checked']
+        """
+        if self.trusted is None:
+            return {}
+        checked = mark_of_numbers(codes_of(labels, classes)[self.is_trusted])
+        return {**self.places, SAMPLES: mark_of_samples(layers), CHECKED: checked}
+
+
+def known_again(report: LabelReport, source: Source, layers: Mapping[str, Any]) -> KnownRows | None:
     """What a head was told of the labels of these samples, read again; None where it is not there.
 
-    Columns of the table are of its own samples. Other files are of those that the fit had.
+    Columns of the table are of its own samples. Other files are of those that the fit had, in their
+    order. Of these samples, labels that were checked must be what they were then.
     """
-    places = getattr(getattr(report.model, "inputs_", None), "known_from", {})
-    if "trusted" not in places:
+    places, told = remembered_places(report.model), memory_of(report.model)
+    if TRUSTED not in places:
         return None
     try:
         check_known_places(places, source)
-        known = read_known(source.data, places["trusted"], places.get("uncorrected"))
+        known = read_known(source.data, places[TRUSTED], places.get(UNCORRECTED))
+        parts = [part for part in (known.trusted, known.uncorrected) if part is not None]
+        if any(len(part) != len(report) for part in parts):
+            return None
+        now = codes_of(report.given, report.classes)
+        before = now if known.uncorrected is None else codes_of(known.uncorrected, report.classes)
     except (OSError, ValueError):
         return None
-    parts = [part for part in (known.trusted, known.uncorrected) if part is not None]
-    if any(len(part) != len(report) for part in parts):
+    of_the_fit = told.get(SAMPLES) == mark_of_samples(layers)
+    if of_the_fit and told.get(CHECKED) != mark_of_numbers(now[known.is_trusted]):
+        return None  # labels as they were before they were checked, say
+    if not of_the_fit and len(known.columns) < len(parts):
         return None
-    if known.uncorrected is not None:  # the labels may be those that an earlier audit has changed
-        known = known.after_audit(known.uncorrected.astype(str) != report.given.astype(str))
-    same = len(known.columns) == len(parts) or 2 * report.in_sample.sum() > len(report)
-    return known if same else None
+    return known.after_audit(before != now)  # an earlier audit may have changed some
 
 
 def check_known_places(places: Mapping[str, str | None], source: Source) -> None:

@@ -54,6 +54,17 @@ ARRAYS: Fields = {
 """What a file holds of a report, by how it does: C classes, n samples."""
 
 
+def variance_by_chance(quality: Array) -> float:
+    """Variance of a share of wrong labels, if each is right with its quality.
+
+    Examples
+    --------
+    >>> variance_by_chance(np.array([0.5, 0.5, 1.0, 1.0]))
+    0.03125
+    """
+    return float((quality * (1.0 - quality)).mean() / len(quality))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelScores:
     """What the model thinks of each given label, in the order of the input.

@@ -17,6 +17,7 @@ from rehead.audit.pipelines import as_judge
 from rehead.audit.protocol import LabelJudge
 from rehead.audit.report import LabelReport
 from rehead.audit.samerows import warn_of_other_labels
+from rehead.audit.scores import variance_by_chance
 from rehead.gaussian import NoiseModel
 from rehead.gaussian.tasks import run_on
 
@@ -149,8 +150,7 @@ def _rate_error(quality: Array, noise: NoiseModel | None) -> float:
     """
     if noise is None:
         return float("nan")
-    by_chance = float((quality * (1.0 - quality)).mean() / len(quality))
-    return float(np.hypot(noise.rate_error, np.sqrt(by_chance)))
+    return float(np.hypot(noise.rate_error, np.sqrt(variance_by_chance(quality))))
 
 
 def _range_of_rates(rate: float, noise: NoiseModel | None) -> tuple[float, float]:

@@ -10,8 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from rehead._typing import Array
 from rehead.audit.kinds import OUTLIER
-from rehead.audit.scores import LabelScores
+from rehead.audit.scores import LabelScores, variance_by_chance
 
 FEW = 0.01
 """So small a share of strange samples changes nothing that is said."""
@@ -55,7 +56,15 @@ def without_strange(scores: LabelScores) -> tuple[LabelScores, int]:
         in_sample=scores.in_sample[kept],
         ids=None if scores.ids is None else scores.ids[kept],
         noise_rate=rate,
+        noise_rate_error=_error_of(scores, kept),
         noise_least=least,
         noise_most=most,
     )
     return ordinary, n
+
+
+def _error_of(scores: LabelScores, kept: Array) -> float:
+    """The counting error of the rate among some labels; that of T is the same."""
+    by_chance = variance_by_chance(scores.quality), variance_by_chance(scores.quality[kept])
+    of_t = np.maximum(scores.noise_rate_error**2 - by_chance[0], 0.0)
+    return float(np.sqrt(of_t + by_chance[1]))

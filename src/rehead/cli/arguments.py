@@ -89,8 +89,9 @@ Trusted = Annotated[
 Uncorrected = Annotated[
     str | None,
     typer.Option(
-        help="Labels before some, which are trusted now, were put right: a column of the "
-        "table, .npy, .txt, or FILE:COLUMN, as rehead apply writes it (corrected.csv:given)."
+        help="Labels before some were put right, which are trusted now, or changed by an audit, "
+        "which are 'suggested' in --trusted: a column of the table, .npy, .txt, or FILE:COLUMN, "
+        "as rehead apply writes it (corrected.csv:uncorrected)."
     ),
 ]
 Labeller = Annotated[

@@ -61,30 +61,32 @@ def audit(
         raise ValueError(
             f"--min-probability must be above 0, and 1 at most; got {min_probability}."
         )
-    from rehead.audit.files import audit_source
+    from rehead.audit.files import audit_source, open_model
     from rehead.audit.known import known_again
+    from rehead.audit.memory import remembered_places
     from rehead.files.samples import Source
     from rehead.files.tables import write_table
     from rehead.scale import workers
 
     need_head(head)
     need_features(data)
-    source = Source(data, labels, ids, ignore or ())
+    model, source = open_model(head), Source(data, labels, ids, ignore or ())
+    for file in filter(None, (output, corrected)):
+        need_other_file(file, *remembered_places(model).values())
     with workers(jobs, cluster):
-        report, samples = audit_source(head, source)
+        report, samples = audit_source(model, source)
     if samples.note:
         typer.echo(samples.note)
-    known = known_again(report, source)
-    for file in (output, corrected):
-        if file is not None and known is not None:
-            need_other_file(file, *known.places.values())
+    known = known_again(report, source, samples.layers)
     typer.echo(report.summary(show))
     if output is not None:
         write_table(output, report.file_columns(worst_first=not input_order), for_people=True)
         typer.echo(f"{len(report)} labels: {output}")
     if corrected is not None:
-        changed = _write_corrected(report, corrected, min_probability, known)
+        changed, n_checked = _write_corrected(report, corrected, min_probability, known)
         typer.echo(f"{changed} of {len(report)} labels corrected: {corrected}")
+        if n_checked:
+            typer.echo(f"{n_checked} more look wrong, but were checked: they are left alone.")
     paths = Paths(head, output, corrected)
     for line in next_steps(report, paths, source, samples.left_out, known):
         typer.echo(line)
@@ -92,18 +94,20 @@ def audit(
 
 def _write_corrected(
     report: LabelReport, path: Path, min_probability: float, known: KnownRows | None
-) -> int:
-    """Corrected labels with their ids; returns how many differ from those given.
+) -> tuple[int, int]:
+    """Corrected labels with their ids; how many differ from those given, and how many do not.
 
-    Labels that the head was told are right stay. The others are suggestions, and are called so.
+    The latter are those that would, if the head had not been told that they are right. The former
+    are suggestions, and are called so.
     """
     import numpy as np
 
     from rehead.files.tables import write_table
 
-    labels = report.corrected(min_probability)
+    labels, n_checked = report.corrected(min_probability), 0
     if known is not None:
-        labels = np.where(known.is_trusted, report.given, labels)
+        checked = known.is_trusted & (labels != report.given)
+        labels, n_checked = np.where(checked, report.given, labels), int(checked.sum())
     changed = labels != report.given
     given = report.file_columns(worst_first=False)
     columns = {"id": given["id"], "label": labels, "given": report.given, "changed": changed}
@@ -112,4 +116,4 @@ def _write_corrected(
         assert trusted is not None
         columns[TRUSTED] = trusted
     write_table(path, columns)
-    return int(changed.sum())
+    return int(changed.sum()), n_checked

@@ -141,7 +141,9 @@ def fit_head(
         uncorrected=known.uncorrected,
     )
     head.inputs_.network = None if samples.store is None else samples.store.fingerprint
-    head.inputs_.known_from = dict(known.places)
+    if samples.labels is not None:
+        told = known.to_remember(samples.layers, samples.labels, head.classes_)
+        head.inputs_.known_from = told
 
 
 @app.command()

@@ -13,11 +13,11 @@ from rehead.files.tables import is_table, read_table
 
 
 def check_known_rows(known: Mapping[str, str | None], data: str) -> None:
-    """Raise before the work if what is known of labels cannot be read."""
+    """Raise before the work if what is known of labels cannot be read, or is of other samples."""
     if not any(known.values()):
         return
     try:
-        read_known(data, **known)
+        found = read_known(data, **known)
     except FileNotFoundError as error:
         if is_table(data):
             raise
@@ -25,6 +25,21 @@ def check_known_rows(known: Mapping[str, str | None], data: str) -> None:
             f"{error} {data} is no table, so --trusted and --uncorrected are files, or "
             "FILE:COLUMN, with a row for each sample."
         ) from error
+    parts = {"trusted": found.trusted, "uncorrected": found.uncorrected}
+    lengths = {f"--{name} {known[name]}": len(v) for name, v in parts.items() if v is not None}
+    if _is_file(data):
+        lengths = {data: _n_rows(Path(data)), **lengths}
+    (first, n), *others = lengths.items()
+    for name, length in others:
+        if length != n:
+            raise ValueError(
+                f"{name} has {length} rows, and {first} has {n}. Give a row for each sample, in "
+                "their order."
+            )
+
+
+def _n_rows(table: Path) -> int:
+    return len(next(iter(read_table(table).columns.values()), ()))
 
 
 def known_places(

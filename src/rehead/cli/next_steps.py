@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -87,27 +89,43 @@ def _steps(
     n = report.n_review()
     if not n:
         return []
+    from rehead.audit.memory import remembered_places
+
+    taken = [*remembered_places(report.model).values(), paths.head, paths.output, paths.corrected]
     audit = f"rehead audit {_quoted(paths.head)} {_quoted(source.data)}{_options(source)}"
-    suspects = _free_name("suspects.csv", source)
-    review = f"{audit} -o {suspects}, then look at its first {n} rows"
+    review = (
+        f"{audit} -o {_free_name('suspects.csv', source, taken)}, then look at its first {n} rows"
+    )
     if paths.output is not None:
         review = f"look at the {n} rows of {paths.output} with the lowest quality"
     steps = [("review", review)]
-    if paths.corrected is None:
-        free = _free_name("corrected.csv", source, *(known.places.values() if known else ()))
-        steps.append(("correct", f"{audit} --corrected {free} --min-probability 0.9"))
-        paths = paths._replace(corrected=Path(free))
-    file = f"{paths.corrected}:label"
-    again = source._replace(labels=file, ignore=[",".join(left_out)] if left_out else [])
-    fit = f"rehead fit {_quoted(source.data)}{_options(again)}"
-    if (made_by := getattr(report.model, "labels_from", None)) is not None:
+    corrected = paths.corrected
+    if corrected is None:
+        corrected = Path(_free_name("corrected.csv", source, taken))
+        steps.append(("correct", f"{audit} --corrected {corrected} --min-probability 0.9"))
+    again = source._replace(
+        labels=f"{corrected}:label", ignore=[",".join(left_out)] if left_out else []
+    )
+    steps += _fit_again(report.model, paths.head, again, known)
+    return [*steps, ("in Python", "score_labels(model, X, y).corrected(0.9)")]
+
+
+def _fit_again(
+    model: object, head: Path, source: Source, known: KnownRows | None
+) -> list[tuple[str, str]]:
+    """A new fit on corrected labels, and what it needs; ``source`` has these labels."""
+    from rehead.audit.memory import was_told
+
+    steps, fit = [], f"rehead fit {_quoted(source.data)}{_options(source)}"
+    if (made_by := getattr(model, "labels_from", None)) is not None:
         fit += f" --labels-from {made_by}"
     before = None
     if known is not None:
         before = known.places.get("uncorrected")
-        fit += f" --trusted {_quoted(f'{paths.corrected}:{TRUSTED}')}"
+        corrected = str(source.labels).rpartition(":")[0]
+        fit += f" --trusted {_quoted(f'{corrected}:{TRUSTED}')}"
         fit += "" if before is None else f" --uncorrected {_quoted(before)}"
-    elif _was_told(report.model):
+    elif was_told(model):
         steps.append(("trusted labels", NOT_FOUND))
         fit += " --trusted TRUSTED"
     if Path(source.data).is_dir() and before is not None:
@@ -115,34 +133,25 @@ def _steps(
         fit += " --validation HELD-OUT"
     elif Path(source.data).is_dir():
         # Layers of a network need held-out samples, with labels as clean as those of training.
-        held_out = f"rehead audit {_quoted(paths.head)} HELD-OUT --corrected held-out.csv"
+        held_out = f"rehead audit {_quoted(head)} HELD-OUT --corrected held-out.csv"
         steps.append(("correct held-out labels too", held_out))
         fit += " --validation HELD-OUT --validation-labels held-out.csv:label"
-    steps.append(("fit again", f"{fit} -o new-head.safetensors"))
-    return [*steps, ("in Python", "score_labels(model, X, y).corrected(0.9)")]
+    return [*steps, ("fit again", f"{fit} -o new-head.safetensors")]
 
 
 NOT_FOUND = (
-    "the head was fitted with trusted labels, and those of these samples are not found. Put a "
-    "column of them in place of TRUSTED, with 'suggested' where an audit changed a label; leave "
-    "the option out if nobody has checked labels of these samples"
+    "the head was fitted with trusted labels, and those of these samples are not found, or have "
+    "changed. Put a column of them in place of TRUSTED, with 'suggested' where an audit changed a "
+    "label; leave the option out if nobody has checked labels of these samples"
 )
 
 
-def _was_told(model: object) -> bool:
-    """Whether a head was fitted with trusted labels, as far as it remembers."""
-    if getattr(getattr(model, "inputs_", None), "known_from", {}):
-        return True
-    fitted = getattr(model, "fitted_", None)
-    members = getattr(fitted, "members", {"": fitted})
-    return any(getattr(member, "told", 0) for member in members.values())
-
-
-def _free_name(name: str, source: Source, *others: str) -> str:
-    """A file that the command does not read; it refuses to write over one that it does."""
-    parts = [part for part in (*source[:3], *others) if part]
-    read = [Path(str(part).rpartition(":")[0] or part).name for part in parts]
-    return f"new-{name}" if name in read else name
+def _free_name(name: str, source: Source, others: Sequence[str | Path | None]) -> str:
+    """A file that the command does not read or write; it refuses to write over those."""
+    parts = [str(part) for part in (*source[:3], *others) if part]
+    taken = {Path(file).name for part in parts for file in (part, part.rpartition(":")[0])}
+    names = (f"new-{k}-{name}" for k in count(2))
+    return next(free for free in chain((name, f"new-{name}"), names) if free not in taken)
 
 
 def _options(source: Source) -> str:

@@ -67,7 +67,7 @@ def report(
     found, samples = audited
     if samples.note:
         typer.echo(samples.note)
-    known = known_again(found, source)
+    known = known_again(found, source, samples.layers)
     beside = Beside(
         X=audited.features,
         looks=looks,

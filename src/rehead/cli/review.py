@@ -124,6 +124,8 @@ def apply(
     ] = None,
 ) -> None:
     """Write corrected labels and weights from decisions, and fit the head again with them."""
+    from rehead.audit.files import open_model
+    from rehead.audit.memory import remembered_places
     from rehead.review.applying import CORRECTED, NEW_HEAD, Outputs, apply_decisions
     from rehead.review.corrected import WRITTEN
 
@@ -132,9 +134,10 @@ def apply(
         output, new_head = output or head / CORRECTED, new_head or head / NEW_HEAD
     elif output is None and new_head is None:
         raise ValueError("Say what to write: --output corrected.csv, --new-head FILE, or both.")
+    remembered = remembered_places(open_model(path)).values()
     for file in filter(None, (output, new_head)):
         need_folder(file)
-        need_other_file(file, path, source.data, source.labels, source.ids)
+        need_other_file(file, path, source.data, source.labels, source.ids, *remembered)
     if output is not None:
         need_ending(output, WRITTEN)
     done = apply_decisions(

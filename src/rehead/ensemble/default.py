@@ -18,7 +18,11 @@ from rehead.ensemble.fitted import FittedEnsemble
 from rehead.ensemble.machine import fit_machine_layers
 from rehead.ensemble.problem import STACK, Problem
 from rehead.ensemble.told import ask_trusted_labels
-from rehead.fairsample import doubt_about_draw, doubt_about_trusted
+from rehead.fairsample import (
+    doubt_about_corrections,
+    doubt_about_draw,
+    doubt_about_trusted,
+)
 from rehead.fitted import FittedGaussians
 from rehead.gaussian import ByClass
 from rehead.gaussian.calibration import Priors
@@ -47,8 +51,9 @@ def fit_default(problem: Problem, choice: Choice, rng: np.random.Generator) -> F
     kept, fitted = ask_trusted_labels(ways, problem)
     for message in warnings[kept]:
         warn(message)
-    if (doubt := doubt_about_trusted(*_judge_of(fitted, problem))) is not None:
-        warn(doubt)
+    doubts = doubt_about_trusted(*_judge_of(fitted, problem)), doubt_about_corrections(judge, data)
+    for message in filter(None, doubts):
+        warn(message)
     return _with_shares(fitted, choice.options.with_priors(problem.classes).priors)
 
 

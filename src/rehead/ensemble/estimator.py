@@ -177,8 +177,9 @@ priors, feature_map, labels_from, random_state
         ids : array-like of shape (n_samples,), optional
             Ids of the training samples: you are warned if validation samples are among them.
         trusted : boolean array-like of shape (n_samples,), optional
-            Samples whose label is known to be right, drawn at random; or "random", "chosen" or ""
-            for each, as for :class:`RobustGaussianClassifier`: they compare whole ensembles.
+            Samples whose label is known to be right, drawn at random; or "random", "chosen",
+            "suggested" or "" for each, as for :class:`RobustGaussianClassifier`. Those that were
+            drawn compare whole ensembles.
         uncorrected : array-like of shape (n_samples,), optional
             Labels before some were put right, as for :class:`RobustGaussianClassifier`.
         groups : array-like of shape (n_samples,), optional

@@ -89,7 +89,8 @@ class LayerInputs:
     network : str or None
         Fingerprint of the network that the layers are of, where it is known.
     known_from : dict of str to str
-        Where "trusted" and "uncorrected" labels were read, as `rehead fit` was told.
+        Where "trusted" and "uncorrected" labels were read, as `rehead fit` was told; and marks by
+        which the "samples", and their "checked" labels, are known again.
     """
 
     def __init__(self, names: Sequence[str], given: Sequence[str]) -> None:

@@ -19,7 +19,13 @@ from rehead._typing import Array, Features, some_rows
 from rehead._warnings import warn
 from rehead.ensemble.problem import HeldOut, Problem
 from rehead.fitted import FittedGaussians
-from rehead.fitting import BothShapes, fit_both_shapes, fit_gaussians, gain_asked_of_map
+from rehead.fitting import (
+    BothShapes,
+    fit_both_shapes,
+    fit_gaussians,
+    gain_asked_of_map,
+    sure_where_moved,
+)
 from rehead.gaussian import ByClass, Composition, NoiseModel
 from rehead.gaussian.calibration import calibrate
 from rehead.gaussian.far import far_rows
@@ -244,7 +250,7 @@ class Judges(NamedTuple):
         noise = fit_noise(scores, noisy, seen.transition, evidence=self.data.evidence[sampled])
         noise = noise._replace(anchors=seen.anchors)
         mapped = self.fitted.kernel_map is not None
-        told = Scored(scores, noisy, np.ones(len(sampled)), mapped, of=len(doubtful))
+        told = Scored(scores, noisy, np.ones(len(sampled)), mapped, len(doubtful), codes)
         known = None if self.data.trusted is None else self.data.trusted[sampled]
 
         def share_wrong(right: Array) -> float:
@@ -252,7 +258,7 @@ class Judges(NamedTuple):
 
         # What this noise does not explain was read off weak anchors: it tells nothing of guesses.
         ranges = with_guesses(noise, told, share_wrong)
-        wrong = share_wrong(noise.trust(scores, codes))
+        wrong = share_wrong(noise.trust(scores, noisy, codes))
         noise = noise._replace(wrong=wrong, least=min(ranges.least, wrong), most=ranges.most)
         return self._opinion(noise, self._trust(noise.trust))
 
@@ -360,9 +366,10 @@ class Held(NamedTuple):
         if not mapped:
             return straight
         near = np.flatnonzero(~far_rows(self.X))
-        scores = straight.scores(some_rows(self.X, near))
-        told = Scored(scores, self.codes[near], np.ones(len(near)), of=straight.class_totals.sum())
-        return self.choose(mapped[0], straight, gain_asked_of_map(straight, told, 0.0))
+        X, counts = some_rows(self.X, near), np.ones(len(near))
+        told = Scored(straight.scores(X), self.codes[near], counts, of=straight.class_totals.sum())
+        sure = sure_where_moved(mapped[0].posterior(X), straight.posterior(X), counts)
+        return self.choose(mapped[0], straight, gain_asked_of_map(straight, told, sure, 0.0))
 
     def choose(
         self, more: FittedGaussians, plain: FittedGaussians, least: float = 0.0

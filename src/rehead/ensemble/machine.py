@@ -16,6 +16,7 @@ import numpy as np
 
 from rehead._progress import step
 from rehead._typing import Array, some_rows
+from rehead._warnings import warn
 from rehead.ensemble.fitted import Consensus, FittedEnsemble
 from rehead.ensemble.problem import Problem
 from rehead.fitted import FittedGaussians
@@ -41,6 +42,8 @@ def fit_machine_layers(problem: Problem, choice: Choice, seed: int) -> FittedEns
     judge = judging_layer({n: share_found(members[n], problem.grouped[n]) for n in names})
     asked = members[judge]
     assert asked.noise is not None
+    for note in asked.notes:
+        warn(note)
     rounds = int(asked.n_iter.max())
     return FittedEnsemble(
         classes=problem.classes,

@@ -121,14 +121,21 @@ def check_order(labels: Place, names: Sequence[Array], what: str = "labels") -> 
     if not is_table(labels.file) or labels.column is None:
         return
     table = read_table(existing(labels.file))
-    for column in table.names:
-        if column == labels.column:
-            continue
-        found = table.cells(column)
-        # Where samples have no names, an audit calls them by their row numbers.
-        numbered = [np.arange(len(found)).astype(str)] if column == "id" and not names else []
-        for known in (*names, *numbered):
+    others = {name: table.cells(name) for name in table.names if name != labels.column}
+    named = any(np.array_equal(found, known) for found in others.values() for known in names)
+    for column, found in others.items():
+        numbers = [] if named or column != "id" else _numbers_of_rows(found, bool(names))
+        for known in (*names, *numbers):
             check_same(f"The {what} of {labels.file}", column, found, known)
+
+
+def _numbers_of_rows(ids: Array, have_names: bool) -> list[Array]:
+    """Row numbers, where ids may be some: an audit calls samples so that have no names."""
+    numbers = np.arange(len(ids) + 1).astype(str)
+    in_order = np.array_equal(ids, numbers[1:])  # counted from 1
+    if in_order or (have_names and set(ids.tolist()) != set(numbers[:-1].tolist())):
+        return []
+    return [numbers[:-1]]
 
 
 def check_same(what: str, column: str, found: Array, known: Array) -> None:

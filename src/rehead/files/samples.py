@@ -139,7 +139,12 @@ def read_samples(
         for name in table.names:
             column = of_ids.column or name
             check_same(f"The ids of {of_ids.file}", column, ids.astype(str), table.cells(name))
-    if labelled and of_labels is not None and of_labels.table is None:
+    if labels is not None and of_labels is not None and of_labels.table is None:
+        if len(labels) != len(found):
+            raise ValueError(
+                f"{source.option} {of_labels.file} has {len(labels)} labels, and {path} has "
+                f"{len(found)} rows. Give one label for each row, in their order."
+            )
         check_order(of_labels, _names_of_samples(table, found.left_out, ids))
     return replace(found, labels=labels, ids=ids)
 

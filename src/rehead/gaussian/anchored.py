@@ -170,7 +170,8 @@ def noise_with_guesses(
 ) -> NoiseModel:
     """The noise that scores of the sampled rows show, with what is known about hard samples."""
     mapped = rows.data.before is not None
-    told = Scored(scores, rows.sampled_noisy, rows.sampled_doubtful, mapped, rows.n_samples)
+    counts, now = rows.sampled_doubtful, rows.sampled_codes
+    told = Scored(scores, rows.sampled_noisy, counts, mapped, rows.n_samples, now)
     noise = with_guesses(noise, told, partial(share_of_wrong, rows), at_least)
     return noise._replace(most=max(noise.most, rows.share_alone))
 

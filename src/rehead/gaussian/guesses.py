@@ -37,7 +37,8 @@ class Scored(NamedTuple):
 
     ``mapped``: whether they are scores on a kernel map. Margins on it are no sums of many features,
     and far from normal where features are few: they tell neither overlap nor guesses. ``of``: how
-    many samples there are, of which these are some; None if they are all.
+    many samples there are, of which these are some; None if they are all. ``now``: labels as they
+    are now, where some were changed since; None if none was.
     """
 
     scores: Array
@@ -45,6 +46,7 @@ class Scored(NamedTuple):
     counts: Array
     mapped: bool = False
     of: float | None = None
+    now: Array | None = None
 
 
 class Disagreement(NamedTuple):
@@ -102,14 +104,17 @@ def with_guesses(
     >>> noisy.least < float((guessed != true).mean()) < noisy.most
     True
     """
-    noise, (scores, codes, counts, mapped, _) = noise.without_guesses(), told
+    noise, (scores, codes, counts, mapped, _, changed) = noise.without_guesses(), told
     posterior = noise.posterior(scores.astype(np.float64))
-    every = np.arange(len(codes))
+    every, now = np.arange(len(codes)), codes if changed is None else changed
     found = disagreement(noise, posterior, told, share_wrong)
-    right = noise.given_label(posterior, codes)[every, codes]
-    hard_are_right, hard_are_guesses = share_wrong(right), share_wrong(posterior[every, codes])
-    guessed = 0.0 if mapped else _guessed(found, hard_are_right, hard_are_guesses)
-    guessed = float(max(guessed, at_least))
+    given = noise.given_label(posterior, codes)
+    # Whether labels are guesses, they tell as they came; how many are wrong, as they are now.
+    shares = [
+        (share_wrong(given[every, of]), share_wrong(posterior[every, of])) for of in (codes, now)
+    ]
+    guessed = float(max(0.0 if mapped else _guessed(found, *shares[0]), at_least))
+    right, (hard_are_right, hard_are_guesses) = given[every, now], shares[1]
     wrong = (1.0 - guessed) * hard_are_right + guessed * hard_are_guesses
     # What T says may be overlap; so may guesses that disagree.
     least = hard_are_right - found.doubtful
@@ -168,7 +173,7 @@ def disagreement(
 
     Where margins tell nothing, samples overlap as the posterior says, and all is explained.
     """
-    _, codes, counts, _, _ = told
+    codes, counts = told.codes, told.counts
     share, every = counts / counts.sum(), np.arange(len(codes))
     seen = float(share @ (posterior.argmax(axis=1) != codes))
     p = posterior_of_margins(noise, told)

@@ -157,12 +157,15 @@ class NoiseModel(NamedTuple):
         """As if labels of hard samples came about as those of others."""
         return self._replace(guessed=0.0)
 
-    def trust(self, scores: Array, codes: Array) -> Array:
-        """Probability that each label is right."""
-        trust = np.empty(len(codes))
+    def trust(self, scores: Array, codes: Array, now: Array | None = None) -> Array:
+        """Probability that each label is right; that ``now`` is, where labels have changed since.
+
+        Only ``codes`` are observed: a label that a model has changed says nothing more.
+        """
+        trust, asked = np.empty(len(codes)), codes if now is None else now
         for rows in blocks(scores):
-            own = codes[rows]
-            found = self.posterior_given_label(scores[rows], own)
+            own = asked[rows]
+            found = self.posterior_given_label(scores[rows], codes[rows])
             trust[rows] = found[np.arange(len(own)), own]
         return trust
 

@@ -128,7 +128,8 @@ def _noise(rows: TrainingRows, gaussians: TiedGaussians, keep: Array) -> NoiseMo
     # One sample more for each class, so that none is without.
     T = dominant((labels + read.transition) / (totals + 1.0))
     noise = read._replace(transition=T, priors=(totals / totals.sum()).ravel())
-    return noise._replace(wrong=share_of_wrong(rows, noise.trust(scores, codes)))
+    right = noise.trust(scores, codes, rows.sampled_codes)
+    return noise._replace(wrong=share_of_wrong(rows, right))
 
 
 def _fit(rows: TrainingRows, found: Found, priors: str | Array, way: str) -> Fit:

@@ -161,7 +161,8 @@ def log_joint(rows: TrainingRows, now: Mixture, part: slice) -> Array:
     codes = rows.codes[part]
     uniform = np.log(len(now.priors))  # the prior that the Gaussians' own scores contain
     scores = now.gaussians.scores(rows.data.X[part]).astype(np.float64) + uniform
-    joint: Array = scores + np.log(now.priors) + np.log(now.transition)[:, codes].T
+    seen = rows.data.noisy_codes[part]  # what T is of: a model may have changed some since
+    joint: Array = scores + np.log(now.priors) + np.log(now.transition)[:, seen].T
     if rows.data.trusted is not None:
         known = rows.data.trusted[part]
         joint[known] = np.where(np.eye(len(now.priors), dtype=bool)[codes], joint, -1e30)[known]

@@ -26,8 +26,13 @@ class Settings:
     )
     far_apart: float = _setting(
         0.02,
-        "where labels are guesses, and less than this share of the samples overlap, no map is"
-        " taken (counts of three classes: 0.001; spirals, which need one: 0.07)",
+        "where labels are guesses, and less than this share of the samples overlap, a map is taken"
+        " only if it is sure of what it moves (counts of three classes: 0.001; spirals: 0.07)",
+    )
+    sure_of_moved: float = _setting(
+        0.9,
+        "how sure a map must then be of the samples that it takes for other classes, on average"
+        " (where it follows guesses: 0.47 to 0.89; two classes of two clusters each: 0.93 to 1)",
     )
     copies_left_out: int = _setting(
         10, "copies of a sample that are left out with it, at most, where its label is judged"
@@ -114,6 +119,11 @@ class Settings:
     # Trust in labels, round by round (anchored.py).
     shrinkages: tuple[float, ...] = _setting(
         (0.02, 0.1, 0.3, 0.6, 0.9), "shrinkage is chosen from these, towards identity or diagonal"
+    )
+    least_within: float = _setting(
+        1e-6,
+        "share of the spread of a feature that is within classes, at least: a flag may say outright"
+        " which class it is (1e-6 to 1e-2: the same)",
     )
     scarce_shrinkages: tuple[float, ...] = _setting(
         (0.97, 0.99), "and from these, where samples are scarce"

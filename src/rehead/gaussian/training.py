@@ -31,7 +31,32 @@ class Regularisation(NamedTuple):
 
     def gaussians(self, moments: PooledMoments) -> TiedGaussians:
         """The Gaussians of some moments, regularised like this."""
-        return from_moments(moments, shrinkage=self.shrinkage, to_diagonal=self.to_diagonal)
+        spread = with_some_spread(moments)
+        return from_moments(spread, shrinkage=self.shrinkage, to_diagonal=self.to_diagonal)
+
+
+def with_some_spread(moments: PooledMoments) -> PooledMoments:
+    """Where a feature is the same all over a class, a little of its whole spread within classes.
+
+    A flag may say outright which class a sample is of. Trust then falls on samples where flag and
+    label agree, until no spread is left and distances overflow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> flag = PooledMoments(np.ones(2), np.array([[0.0], [1.0]]), np.array([[1e-90]]))
+    >>> bool(with_some_spread(flag).scatter[0, 0] > 1e-9)
+    True
+    """
+    weights, means, scatter = moments
+    apart = means - weights @ means / weights.sum()
+    within = np.diag(scatter)
+    least = SETTINGS.least_within * (within + weights @ apart**2)
+    if (within >= least).all():
+        return moments
+    scatter = scatter.copy(order="K")
+    scatter[np.diag_indices_from(scatter)] = np.maximum(within, least)
+    return moments._replace(scatter=scatter)
 
 
 def regularisations(amounts: tuple[float, ...]) -> tuple[Regularisation, ...]:

@@ -104,7 +104,7 @@ def headline_of(scores: LabelScores) -> Headline:
         n=len(scores),
         n_classes=len(scores.classes),
         rate=rate,
-        error=scores.noise_rate_error,
+        error=counted.noise_rate_error,
         least=counted.noise_least,
         most=counted.noise_most,
         checked=scores.checked,

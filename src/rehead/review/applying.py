@@ -10,11 +10,15 @@ from rehead._typing import Array
 from rehead._values import first_few
 from rehead._warnings import warn
 from rehead.audit.files import check_network, known_columns
+from rehead.audit.known import KnownRows
+from rehead.audit.memory import TRUSTED, UNCORRECTED
+from rehead.ensemble import LayerEnsemble
 from rehead.files.cleaned import CleanedFolder
 from rehead.files.samples import Source, check_beside, read_samples
+from rehead.files.tables import is_table
 from rehead.report.contents import truth_codes
 from rehead.report.truths import read_truth
-from rehead.review.corrected import Corrected, corrected_labels, write_corrected
+from rehead.review.corrected import Corrected, corrected_labels, known_after, write_corrected
 from rehead.review.log import DecisionLog
 from rehead.review.refitting import Gain, gain_of, refit
 from rehead.review.standings import Standings
@@ -108,14 +112,42 @@ def apply_decisions(
         _warn_of_other_heads(found, subject)
     known = None if truth is None else _true_labels(truth, subject, source)  # before any file
     corrected = corrected_labels(subject.report, standings)
-    files = [] if outputs.labels is None else write_corrected(Path(outputs.labels), corrected)
+    files = []
+    if outputs.labels is not None:
+        files = write_corrected(Path(outputs.labels), corrected, subject.known)
     if outputs.head is None:
         return Applied(corrected, None, files)
     held_out = None if validation is None else read_held_out(subject, validation)
     made = refit(subject, corrected, held_out)
+    remember(made.model, subject, corrected, outputs.labels)
     made.model.save(outputs.head)
     gain = gain_of(subject, corrected, made, known)
     return Applied(corrected, gain, [*files, Path(outputs.head)])
+
+
+def places_in(file: str | Path | None, known: KnownRows) -> dict[str, str]:
+    """Where a file of corrected labels says what is known of them; nowhere if it is no table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> places_in("c.csv", KnownRows(np.array(["random"]))), places_in("c.npy", KnownRows())
+    ({'trusted': 'c.csv:trusted'}, {})
+    """
+    if file is None or not is_table(file):
+        return {}
+    columns = {TRUSTED: known.trusted, UNCORRECTED: known.uncorrected}
+    return {name: f"{file}:{name}" for name, found in columns.items() if found is not None}
+
+
+def remember(model: Any, subject: Subject, corrected: Corrected, file: str | Path | None) -> None:
+    """Have a new head remember what it was told, as `rehead fit` does; ``file`` says it, if any."""
+    known = known_after(corrected, subject.known)
+    assert known.trusted is not None
+    if isinstance(model, LayerEnsemble) and (known.trusted != "").any():
+        known = known._replace(places=places_in(file, known))
+        told = known.to_remember(subject.X, corrected.labels, model.classes_)
+        model.inputs_.known_from = told
 
 
 def apply_folder(

@@ -11,6 +11,8 @@ import numpy as np
 
 from rehead._typing import Array
 from rehead._validation import CHOSEN, RANDOM
+from rehead.audit.known import KnownRows
+from rehead.audit.memory import TRUSTED, UNCORRECTED
 from rehead.audit.report import LabelReport
 from rehead.files.atomic import write_atomically
 from rehead.files.tables import check_ending, write_table
@@ -71,20 +73,27 @@ class Corrected(NamedTuple):
         mask: Array = self.checked != ""
         return mask
 
-    def columns(self) -> dict[str, Array]:
-        """As columns of a file."""
+    def columns(self, first: KnownRows | None = None) -> dict[str, Array]:
+        """As columns of a file, with what is known of labels by now.
+
+        ``first`` is what the head was told before, see :func:`known_after`.
+        """
+        known = known_after(self, first)
         ids = self.ids.astype(str) if self.ids.dtype.kind in "mM" else self.ids
+        assert known.trusted is not None
+        before = {} if known.uncorrected is None else {UNCORRECTED: known.uncorrected}
         return {
             "id": ids,
             "label": self.labels,
             "given": self.given,
             "changed": self.changed,
             "weight": self.weights,
-            "trusted": self.checked,
+            TRUSTED: known.trusted,
             "status": self.status,
             "who": self.who,
             "when": self.when,
             "why": self.why,
+            **before,
         }
 
 
@@ -141,14 +150,39 @@ def known_labels(trusted: Array, suspect: Array, reasons: Reasons) -> Array:
     return words
 
 
-def write_corrected(path: Path, corrected: Corrected) -> list[Path]:
+def known_after(corrected: Corrected, first: KnownRows | None) -> KnownRows:
+    """What is known of labels by decisions, and by what the head was told before (``first``).
+
+    Examples
+    --------
+    >>> nothing, y = np.array(["", ""]), np.array(["cat", "dog"])
+    >>> checked = np.array(["", "chosen"])
+    >>> now = Corrected(y, y, y, np.ones(2), checked, nothing, nothing, nothing, nothing)
+    >>> known_after(now, KnownRows(np.array(["random", ""]), y)).trusted.tolist()
+    ['random', 'chosen']
+    """
+    words = corrected.checked
+    if first is None or first.trusted is None:
+        return KnownRows(words, corrected.given)
+    drawn = (words == RANDOM) | (first.trusted == RANDOM)
+    told = np.where(drawn, RANDOM, np.where(words == "", first.trusted, words))
+    before = first.uncorrected
+    if before is None and not first.is_trusted.any():
+        before = corrected.given
+    # Else it is not known what labels were before the first were put right, and what they were in
+    # this review is no substitute: none of those would have been wrong.
+    return KnownRows(told, before)
+
+
+def write_corrected(path: Path, corrected: Corrected, first: KnownRows | None = None) -> list[Path]:
     """Write corrected labels as the name of the file ends; all files that were written.
 
-    A table (.csv, .parquet) and .json have ids, labels and weights, who decided and when. ``.npy``
-    holds labels alone; the weights are then in a second file, NAME-weights.npy.
+    A table (.csv, .parquet) and .json have ids, labels and weights, who decided and when, and what
+    is known of labels by now; ``first`` is what the head was told before. ``.npy`` holds labels
+    alone; the weights are then in a second file, NAME-weights.npy.
     """
     check_ending(path, WRITTEN)
-    columns, ending = corrected.columns(), path.suffix.lower()
+    columns, ending = corrected.columns(first), path.suffix.lower()
     if ending == ".npy":
         beside = path.with_name(f"{path.stem}-weights.npy")
         _write_npy(beside, corrected.weights)

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rehead._typing import Array
-from rehead._validation import RANDOM
 from rehead.audit.report import LabelReport
 from rehead.audit.scoring import score_labels
 from rehead.ensemble import LayerEnsemble
 from rehead.report.contents import truth_codes
-from rehead.review.corrected import Corrected
+from rehead.review.corrected import Corrected, known_after
 from rehead.review.subject import Subject, take
 
 
@@ -86,7 +85,9 @@ def refit(subject: Subject, corrected: Corrected, validation: Any = None) -> Ref
         )
     old = subject.model
     X, labels = take(subject.X, rows), corrected.labels[rows]
-    known = {name: at[rows] for name, at in _known(subject, corrected).items() if at is not None}
+    found = known_after(corrected, subject.known)
+    told = {"trusted": found.trusted, "uncorrected": found.uncorrected}
+    known = {name: of_all[rows] for name, of_all in told.items() if of_all is not None}
     new = type(old)(**old.get_params(deep=False))
     if isinstance(new, LayerEnsemble):
         new.fit(X, labels, validation=validation, progress=False, **known)
@@ -95,19 +96,6 @@ def refit(subject: Subject, corrected: Corrected, validation: Any = None) -> Ref
         new.fit(X, labels, **known)
     report = score_labels(new, subject.X, corrected.labels, ids=subject.report.ids)
     return Refitted(new, report)
-
-
-def _known(subject: Subject, corrected: Corrected) -> dict[str, Array | None]:
-    """What is known of labels: by these decisions, and what the head was told before."""
-    first, words = subject.known, corrected.checked
-    if first is None or first.trusted is None:
-        return {"trusted": words, "uncorrected": corrected.given}
-    drawn = (words == RANDOM) | (first.trusted == RANDOM)
-    told = np.where(drawn, RANDOM, np.where(words == "", first.trusted, words))
-    # If nobody said what labels were before the first were put right, what they were now is no
-    # substitute: none of those would have been wrong.
-    before = first.uncorrected if first.is_trusted.any() else corrected.given
-    return {"trusted": told, "uncorrected": before}
 
 
 def gain_of(

@@ -167,7 +167,7 @@ class Pages:
     def export(self, request: Request) -> Response:
         """Corrected labels as a table to download."""
         self.desk.catch_up()
-        text = csv_text(self.desk.corrected().columns())
+        text = csv_text(self.desk.corrected().columns(self.desk.subject.known))
         headers = {"Content-Disposition": 'attachment; filename="corrected.csv"'}
         return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
 

@@ -12,8 +12,10 @@ from typing import Any, cast
 import numpy as np
 
 from rehead._typing import Array
+from rehead._warnings import warn
 from rehead.audit.files import audit_source
 from rehead.audit.known import KnownRows, known_again
+from rehead.audit.memory import was_told
 from rehead.audit.protocol import SavedJudge
 from rehead.audit.report import LabelReport
 from rehead.audit.scores import LabelScores
@@ -106,7 +108,13 @@ def open_subject(
     unnamed = report.ids is None
     shown = open_shown(report.names, looks or Looks(), numbered=unnamed, data=source.data)
     X = model.inputs_of(samples.layers)
-    known = known_again(report, source)
+    known = known_again(report, source, samples.layers)
+    if known is None and was_told(model):
+        warn(
+            "The head was fitted with trusted labels, and those of these samples are not found, or "
+            "have changed. This review does not know of them, and a head that is fitted again "
+            "forgets them. Start it where the head was fitted, with the same files and labels."
+        )
     return Subject(report, X, shown, file_fingerprint(path), path.parent, known)
 
 

@@ -150,7 +150,7 @@ class RobustHead:
         validation : loader or data set, optional
             Samples the network was *not* trained on, with labels as noisy, for the weights of the
             layers, and to tell which layers memorised the training labels.
-        trusted : array-like, optional
+        trusted : mask, or "random", "chosen", "suggested" or "" for each sample, optional
             Training samples whose label is known to be right, as for :class:`rehead.LayerEnsemble`.
         uncorrected : array-like, optional
             Training labels before some were put right, as for :class:`rehead.LayerEnsemble`.

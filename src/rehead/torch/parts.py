@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 from torch.utils.data import DataLoader, IterableDataset, Subset
 
 from rehead.files.merge import PART
-from rehead.torch.sources import DEFAULT_BATCH, collate, is_array, is_data_set, sampling
+from rehead.torch.sources import (
+    DEFAULT_BATCH,
+    collate,
+    is_array,
+    is_data_set,
+    loader_like,
+    sampling,
+)
 
 ENVIRONMENT = "env"
 """What stands for the part that RANK and WORLD_SIZE say."""
@@ -84,16 +91,7 @@ def _of_loader(loader: DataLoader[Any], part: Part) -> DataLoader[Any]:
     sampler, batch_size, _ = sampling(loader)
     if isinstance(loader.dataset, IterableDataset) or batch_size is None:
         raise _unknown(sampler)
-    return DataLoader(
-        _subset(loader.dataset, part),
-        batch_size=batch_size,
-        num_workers=loader.num_workers,
-        collate_fn=loader.collate_fn,
-        pin_memory=loader.pin_memory,
-        timeout=loader.timeout,
-        worker_init_fn=loader.worker_init_fn,
-        multiprocessing_context=loader.multiprocessing_context,
-    )
+    return loader_like(loader, _subset(loader.dataset, part), batch_size)
 
 
 def _subset(data: Any, part: Part) -> Subset[Any]:

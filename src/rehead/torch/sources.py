@@ -60,6 +60,20 @@ def iterate(source: Any) -> Iterable[Any]:
     )
 
 
+def loader_like(loader: DataLoader[Any], data: Any, batch_size: int | None) -> DataLoader[Any]:
+    """A loader of other data, in their order, that works as this one."""
+    return DataLoader(
+        data,
+        batch_size=batch_size,
+        num_workers=loader.num_workers,
+        collate_fn=loader.collate_fn,
+        pin_memory=loader.pin_memory,
+        timeout=loader.timeout,
+        worker_init_fn=loader.worker_init_fn,
+        multiprocessing_context=loader.multiprocessing_context,
+    )
+
+
 def _in_order(loader: DataLoader[Any]) -> Iterable[Any]:
     """A loader that gives all samples of a data set in its order, where there is an order."""
     if isinstance(loader.dataset, IterableDataset):
@@ -69,16 +83,7 @@ def _in_order(loader: DataLoader[Any]) -> Iterable[Any]:
     if sequential and not drop_last:
         return loader
     if sequential or (isinstance(sampler, RandomSampler) and not sampler.replacement):
-        return DataLoader(
-            loader.dataset,
-            batch_size=batch_size,
-            num_workers=loader.num_workers,
-            collate_fn=loader.collate_fn,
-            pin_memory=loader.pin_memory,
-            timeout=loader.timeout,
-            worker_init_fn=loader.worker_init_fn,
-            multiprocessing_context=loader.multiprocessing_context,
-        )
+        return loader_like(loader, loader.dataset, batch_size)
     warn(
         f"The loader draws samples with {type(sampler).__name__}; those without ids are numbered "
         "in the order they come. Give batches of (x, y, id) to name them."
