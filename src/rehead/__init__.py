@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rehead.classifier import RobustGaussianClassifier
     from rehead.ensemble import LayerEnsemble
 
-__version__ = "0.4.2"
+__version__ = "0.4.3"
 
 __all__ = [
     "Abstention",

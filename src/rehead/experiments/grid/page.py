@@ -182,7 +182,8 @@ def versions_said(versions: Counter[str]) -> str:
     """
     if len(versions) == 1:
         return f"rehead {next(iter(versions))}"
-    return " and ".join(f"rehead {name} ({n} cells)" for name, n in sorted(versions.items()))
+    *others, last = (f"rehead {name} ({n} cells)" for name, n in sorted(versions.items()))
+    return f"{', '.join(others)} and {last}"
 
 
 def task_table(groups: list[Group]) -> str:
