@@ -66,7 +66,7 @@ def near_copies(X: Features, rows: Array, usual: Array, most: float) -> Array:
     neighbours = min(NEIGHBOURS, len(rows) // 2)
     nearest, least = np.full((len(few), neighbours), np.inf), np.full(len(few), np.inf)
     copies = np.zeros(len(few), np.int64)
-    for span in row_spans(len(rows), max(len(few), own.shape[1]), ENTRIES):
+    for span in row_spans(len(rows), max(SAMPLE, own.shape[1]), ENTRIES):
         others = np.asarray(X[rows[span]], np.float64) - middle
         squares = np.einsum("nd,nd->n", others, others) - 2.0 * (own - middle) @ others.T
         squares[few[:, None] == rows[span]] = np.inf
