@@ -75,11 +75,13 @@ def test_of_equal_rivals_the_first_is_named(cell_of, result_of):
     assert group.best == "softmax"
 
 
-def test_without_rivals_the_default_is_behind_nobody(cell_of, result_of):
-    result = result_of(cell_of())
-    only = Result(result.cell, network=result.network).with_more([result.columns["auto"]])
-    (group,) = Grid.of_results([only]).groups
-    assert group.behind.tolist() == [0]
+def test_the_default_alone_is_not_counted(cell_of, result_of):
+    """It would be behind nobody, and hide what other seeds say."""
+    both = result_of(cell_of())
+    alone = Result(cell_of(seed=1), network=both.network).with_more([both.columns["auto"]])
+    (group,) = Grid.of_results([both, alone]).groups
+    assert group.seeds == [0]
+    assert Grid.of_results([alone]).groups == []
 
 
 def test_a_folder_of_results(tmp_path, cell_of, result_of):

@@ -115,10 +115,13 @@ class Grid(NamedTuple):
 
     @classmethod
     def of_results(cls, results: Iterable[Result]) -> Grid:
-        """From results, in their order; those without measurements are left out."""
+        """From results, in their order; those of the default alone, or of nothing, are left out.
+
+        Beside nothing else, the default would not be behind.
+        """
         groups: dict[Cell, list[Result]] = {}
         for result in results:
-            if result.measurements:
+            if not set(result.columns) <= {AUTO, *TOLD}:
                 groups.setdefault(result.cell.group, []).append(result)
         return cls([Group(task_of(cell), tuple(found)) for cell, found in groups.items()])
 
