@@ -106,10 +106,10 @@ def layers_of(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], Any]:
     return layers, np.where(rng.random(n) < 0.3, rng.integers(10, size=n), y)
 
 
-def ensemble_memory() -> dict[str, dict[str, float]]:
-    """Peak of allocations as a share of all layers: to fit, to predict, to judge."""
+def ensemble_memory(n: int) -> dict[str, dict[str, float]]:
+    """Peak of allocations as a share of all layers of n rows: to fit, to predict, to judge."""
     rng = np.random.default_rng(0)
-    (layers, y), held_out = layers_of(LAYERS[1], rng), layers_of(HELD_OUT, rng)
+    (layers, y), held_out = layers_of(n, rng), layers_of(HELD_OUT, rng)
     size = sum(X.nbytes for X in layers.values())
     found: dict[str, dict[str, float]] = {}
 
@@ -146,11 +146,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", default="A", choices=list(synthetic.SIZES))
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--layer-rows", type=int, default=LAYERS[1], help="for the last table")
     parser.add_argument("--output", type=Path, default=RESULTS)
     args = parser.parse_args()
     found = measure(synthetic.make(synthetic.SIZES[args.size]), args.rounds)
     show(found)
-    ensemble = ensemble_memory()
+    ensemble = ensemble_memory(args.layer_rows)
     show_memory(ensemble)
     write_json(args.output, {**circumstances(vars(args)), "ways": found, "ensemble": ensemble})
 

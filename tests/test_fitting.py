@@ -136,7 +136,9 @@ def two_classes_of_two_clusters(n, seed):
     return corners[cluster] + rng.normal(size=(n, 2)), cluster // 2
 
 
-@pytest.mark.parametrize(("seed", "rate"), [(5, 0.0), (10, 0.0), (11, 0.0), (11, 0.15)])
+@pytest.mark.parametrize(
+    ("seed", "rate"), [(5, 0.0), (10, 0.0), (11, 0.0), (18, 0.0), (19, 0.0), (11, 0.15)]
+)
 @pytest.mark.parametrize("layers", [False, True], ids=["classifier", "ensemble"])
 def test_classes_that_seem_far_apart_may_still_have_another_shape(seed, rate, layers):
     """A line between them is a bad guess, but a sure one: it is chance on which side each ends."""

@@ -64,9 +64,8 @@ def mark_of_samples(layers: Mapping[str, Any]) -> str:
     values = X.values if isinstance(X, NamedFeatures) else X
     rows = evenly_spaced(len(values), MARKED)
     with np.errstate(over="ignore"):
-        some = np.asarray(values[rows]).astype(
-            np.float32
-        )  # a copy in another precision is the same
+        # A copy in another precision is the same.
+        some = np.asarray(values[rows]).astype(np.float32)
     found = fingerprint(some, np.zeros(len(rows), np.int64))
     return mark_of_numbers(np.append(found, np.uint64(len(values))))
 
